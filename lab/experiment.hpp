@@ -1,9 +1,16 @@
-// An experiment measures one promise of the papers (claims.hpp) and says whether the library keeps
-// it.
+// An experiment measures one promise of docs/papers.md and reports whether the library keeps it.
 //
-// lab/experiments/<id with _>.cpp defines one function and lists it in registry.cpp; `genista lab
-// run ID` runs it. Each has a control: something that must fail the same measurement, else the
-// measurement proves nothing.
+// Each is one row, in a file of its own:
+//
+//     result<outcome> run_growth(const run_options& options) { ... }
+//
+//     const registration growth_experiment{{
+//         .id = "growth", .order = 505, .promise = "...", .where = "ours", .run = run_growth,
+//         .takes = {.quick_seconds = 0.7, .full_minutes = 2}}};
+//
+// `genista lab list` prints the rows, `genista lab run ID` runs one. A promise whose structure is
+// not built yet is a row without `run`. Every experiment has a control: something that must fail
+// the same measurement, else the measurement proves nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +32,7 @@ struct run_options {
     std::uint64_t seed = 1;  // all randomness comes from it
     // Which traces to replay: lab/workloads/data.hpp. Only experiments that replay some may be
     // given them.
-    std::string data_directory{};  // with traces/*.keys.gz; empty: where they usually are, else made-up ones
+    std::string data_directory{};  // with traces/*.keys.gz; empty: where they usually are, else synthetic ones
     std::string trace_path{};      // the user's own, instead of all others
     std::string columns{};         // of trace_path, which is CSV then: lab/workloads/csv.hpp
     std::string separator{};       // of trace_path; empty: by its first row
@@ -43,10 +50,45 @@ struct outcome {
     std::vector<report::section> figures{};  // what a report draws of it (genista lab run --report)
 };
 
+// How long an experiment takes. `genista lab report` prints the sum before it begins and plans by
+// it.
+//
+// Measured on 2 cores of a virtual Xeon, with other work beside some of them. Quick: seconds of one
+// processor, the system's included, one experiment after the other (`time genista lab run ID
+// --quick`). broom-time, ppr-multiset and daisy-sampling are mostly the kernel's, which delivers a
+// signal for every instruction counted. Of sustained-guard, which runs alone, the seconds that it
+// lasts. Full: from docs/benchmarks.md where it has a figure, else a guess.
+struct estimate {
+    double quick_seconds = 0;
+    double full_minutes = 0;
+    bool alone = false;  // it judges times, and work beside it would spoil them
+};
+
 struct experiment {
-    std::string_view id;  // of the claim it measures
-    result<outcome> (*run)(const run_options&);
+    std::string_view id;
+    int order = 0;  // hundreds: the table of docs/papers.md; the rest: the row of that table
+    std::string_view promise;
+    std::string_view where;  // tag and place in docs/papers.md, or "ours"
+    result<outcome> (*run)(const run_options&) = nullptr;
+    estimate takes{};
     bool replays_traces = false;  // those of traces_for() in lab/workloads/data.hpp
+
+    [[nodiscard]] bool is_built() const noexcept { return run != nullptr; }
+};
+
+// Adds a row to all_experiments(). Define it as an object at namespace scope; the order of such
+// objects does not matter.
+class registration {
+  public:
+    explicit registration(const experiment& row) noexcept;
+    registration(const registration&) = delete;
+    registration& operator=(const registration&) = delete;
+
+  private:
+    friend std::span<const experiment> all_experiments();
+
+    experiment row_;
+    const registration* next_;
 };
 
 // For experiments that are about no filter: an error if one was named.
@@ -55,10 +97,11 @@ struct experiment {
 // For those that replay no traces: an error if some were named.
 [[nodiscard]] result<void> refuse_traces(const experiment& asked, const run_options& options) noexcept;
 
-// Every experiment the library has, in the order of docs/papers.md.
-[[nodiscard]] std::span<const experiment> all_experiments() noexcept;
+// Every row, in the order of docs/papers.md. REQUIRES: main() has begun (the first call sorts
+// them).
+[[nodiscard]] std::span<const experiment> all_experiments();
 
-// nullptr if there is none of that id.
-[[nodiscard]] const experiment* find_experiment(std::string_view id) noexcept;
+// nullptr if none has that id, or if it is not built yet.
+[[nodiscard]] const experiment* find_experiment(std::string_view id);
 
 }  // namespace genista::lab

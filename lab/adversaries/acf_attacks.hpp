@@ -1,6 +1,6 @@
 // The attacks of [acf §5.2, §5.3], with the numbers they are proved for as parameters. Each ends
-// with a key that the adversary names: it claims that this one is a false positive, and the arena's
-// guess() tells.
+// with a key that the adversary claims to be a false positive; the arena's guess() checks the
+// claim.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace genista::lab {
 
-// Theorems 9 and 10: ask for an absent key so often that a filter with few choices has tried all of
-// them. One that gets through every time collides whatever the filter does.
+// Theorems 9 and 10: query an absent key so often that a filter with few choices has tried all of
+// them. A key that is a false positive every time collides under all choices.
 struct repeater_plan {
     std::uint64_t candidates = 0;
     unsigned repeats =
@@ -20,8 +20,8 @@ struct repeater_plan {
 };
 [[nodiscard]] std::optional<std::uint64_t> find_repeater(arena& at, const repeater_plan& plan);
 
-// Theorem 12: absent keys that together collide with one member in each of its k places, so that
-// one of them always gets through.
+// Theorem 12: absent keys that together collide with one stored key in each of its k places, so
+// that one of them is always a false positive.
 struct unfixable_plan {
     unsigned tables = 2;      // k
     std::uint64_t bins = 1;   // N, of each table

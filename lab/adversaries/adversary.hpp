@@ -11,7 +11,7 @@
 
 namespace genista::lab {
 
-// About what an insert or an erase costs in time, in queries.
+// An insert or an erase takes about as long as this many queries.
 inline constexpr std::uint64_t change_effort = 32;
 
 // What an adversary may spend, and its chance.
@@ -21,9 +21,9 @@ struct budget {
     std::function<void(double)> progress = [](double) {};
 };
 
-// The filter on which an attack is strongest. Sizes are no secret, and an adversary may well find a
-// small filter, or make one by erasing: where all absent keys fall into one bin, each of them tells
-// something about it.
+// The filter on which an attack is strongest. Sizes are no secret, and an adversary may find a
+// small filter, or make one by erasing: where all absent keys fall into one bin, each answer
+// reveals something about it.
 struct stage {
     std::uint64_t capacity = 45;  // what the filter is made for; up to 45 is one bin of the broom filter
     std::uint64_t keys = 45;      // what it holds when the game begins
@@ -40,15 +40,15 @@ struct adversary {
     std::string_view name;
     std::string_view idea;  // one line
     stage plays_on;
-    // The arena comes filled with keys 0, 1, …, size() - 1 as members. Absent keys are taken from
-    // 2^40 upward.
+    // The arena comes filled with keys 0, 1, …, size() - 1 stored. Absent keys are taken from 2^40
+    // upward.
     void (*play)(arena&, const budget&);
-    // Its claims rest on what keys have in common that were never compared, which the proof of
-    // [broom18 Lemma 13] does not count.
+    // Its claims rest on what keys that were never compared have in common; the proof of [broom18
+    // Lemma 13] does not count that.
     bool uses_history_of_others = false;
 };
 
-// 0, 1, …, keys - 1 become members.
+// Inserts 0, 1, …, keys - 1.
 void fill(arena& at, std::uint64_t keys);
 
 [[nodiscard]] std::span<const adversary> all_adversaries() noexcept;

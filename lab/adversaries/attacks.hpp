@@ -1,5 +1,5 @@
-// The attacks, one function each, defined in the files of this directory; adversaries.cpp lists
-// them and says what they do.
+// The attacks, one function each, defined in the files of this directory; adversaries.cpp lists and
+// describes them.
 #pragma once
 
 #include "lab/adversaries/adversary.hpp"
@@ -21,7 +21,7 @@ void toggle_two(arena& at, const budget& may_spend);                 // toggles.
 void ask_known_members(arena& at, const budget& may_spend);          // toggles.cpp
 void probe_by_inserts(arena& at, const budget& may_spend);           // inserts.cpp
 void pollute_one_bin(arena& at, const budget& may_spend);            // inserts.cpp
-void exclude_by_departed(arena& at, const budget& may_spend);        // exclusion.cpp
+void exclude_by_erased(arena& at, const budget& may_spend);          // exclusion.cpp
 void toggle_backyard(arena& at, const budget& may_spend);            // backyard.cpp
 void probe_backyard(arena& at, const budget& may_spend);             // backyard.cpp
 void hunt_lasting_tags(arena& at, const budget& may_spend);          // backyard.cpp

@@ -1,4 +1,5 @@
-// The backyard: a bin with twice its share of keys, half of them outside the line under a tag each.
+// The backyard: a bin with twice its share of keys; half of them lie outside the line under a tag
+// each.
 #include <deque>
 #include <map>
 
@@ -7,8 +8,8 @@
 
 namespace genista::lab {
 
-// Members change between slot and backyard as they leave and come back. Whoever has left must be
-// forgotten, wherever it was, and old mistakes must stay mended.
+// Keys move between slot and backyard as they are erased and inserted again. An erased key must be
+// forgotten, wherever it lay, and old mistakes must stay repaired.
 void toggle_backyard(arena& at, const budget& may_spend) {
     constexpr std::size_t remembered = 16;
     hunter me{at, may_spend};
@@ -30,9 +31,9 @@ void toggle_backyard(arena& at, const budget& may_spend) {
     }
 }
 
-// z is inserted into a full bin and costs a read: its base, or its tag, was taken. If z now went to
-// the backyard and its erase only removed the entry, then z itself would be a false positive for
-// certain. (The law renews at both steps [L2, L3].)
+// z is inserted into a full bin and costs a read: its base, or its tag, was taken. If z now moved
+// to the backyard and its erase only removed the entry, then z itself would certainly be a false
+// positive. (The law renews at both steps [L2, L3].)
 void probe_backyard(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
@@ -43,9 +44,9 @@ void probe_backyard(arena& at, const budget& may_spend) {
     }
 }
 
-// If tags outlived renewals, then an absent key with a member's tag would be a false positive
-// whenever that member lies outside. Renewals tell: who came back once goes on a short list, and
-// the claim is that it comes back again.
+// If tags outlived renewals, then an absent key with a stored key's tag would be a false positive
+// whenever that key lies in the backyard. Renewals reveal it: a false positive that returned once
+// is put on a short list, and the claim is that it returns again.
 void hunt_lasting_tags(arena& at, const budget& may_spend) {
     constexpr std::size_t pool_size = 64;
     constexpr int renewals = 16;

@@ -1,12 +1,12 @@
 // Keys that history has made alike: x1 and x2 both collided with y, so they probably collide with
-// each other, though nobody ever compared them. Lemma 13 of [broom18] bounds such a pair as if
-// nothing was known of it; docs/filters/broom.md tells the story.
+// each other, though they were never compared. Lemma 13 of [broom18] bounds such a pair as if
+// nothing was known of it; see docs/filters/broom.md.
 //
-// Two false positives that hit the same member are what it takes, before that member, or one of
-// them, gets another hash function. Against a filter whose bins are renewed a few at a time: few
-// members, and a small pool, because every fix makes the next one rarer. Against one whose frontier
-// gives c keys a new function with every false positive [§4.2]: a part of a phase, so the pool
-// grows with the members.
+// The attack needs two false positives that collide with the same stored key, before that key, or
+// one of them, gets another hash function. Against a filter whose bins are renewed a few at a time:
+// few stored keys, and a small pool, because every fix makes the next one rarer. Against one whose
+// frontier gives c keys a new function with every false positive [§4.2]: a part of a phase, so the
+// pool grows with the stored keys.
 #include <algorithm>
 
 #include "lab/adversaries/attacks.hpp"
@@ -20,8 +20,8 @@ constexpr std::size_t small_pool = 4;
 
 using caught_keys = std::vector<std::uint64_t>;
 
-// The first half comes in, the others are the claim; afterwards everything is as before. Returns
-// how often the filter had to tell keys apart.
+// Inserts the first half and claims the others; afterwards everything is as before. Returns how
+// often the filter had to separate keys.
 std::size_t cross(hunter& me, const caught_keys& pool) {
     const auto middle = pool.begin() + static_cast<std::ptrdiff_t>(pool.size() / 2);
     const caught_keys joining{pool.begin(), middle};
@@ -67,9 +67,9 @@ void cross_pool_of_a_phase(arena& at, const budget& may_spend) {
     }
 }
 
-// Nobody leaves before the claim. As many false positives again as make the filter give every
-// member a new hash function: by the frontier of [broom18 §4.2] after a number of them in
-// proportion to n, in a bin of the broom filter after a handful.
+// Erases no key before the claim. Finds as many more false positives as make the filter give every
+// stored key a new hash function: by the frontier of [broom18 §4.2] after a number in proportion to
+// n, in a bin of the broom filter after a handful.
 void cross_frontier(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
@@ -79,10 +79,11 @@ void cross_frontier(arena& at, const budget& may_spend) {
     }
 }
 
-// The frontier passes members that were hit, and not yet those who hit them: nearly a phase of
-// false positives, then the claim. Absent keys come after all members in the order of keys, so the
-// frontier reaches them last. How many keys a false positive moves is in the text, so that the
-// adversary keeps count of the phase; keys that were told apart at an insert move it, too.
+// The frontier passes the stored keys that collided, and not yet the absent keys that collided with
+// them: nearly a phase of false positives, then the claim. Absent keys come after all stored keys
+// in the order of keys, so the frontier reaches them last. The paper says how many keys a false
+// positive moves, so the adversary can count the phase; keys that were separated at an insert move
+// it, too.
 void cross_frontier_of_a_phase(arena& at, const budget& may_spend) {
     constexpr std::size_t moved_by_adapt = 3;
     hunter me{at, may_spend};

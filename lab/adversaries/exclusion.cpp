@@ -1,16 +1,16 @@
-// Exclusion. An absent key x and the members Y are both tested against many keys Z that come and
-// go: none of them collides. If the keys of Z leave no trace, then x is known to avoid their bases
-// and Y to avoid them as well, and the chance that x meets Y rises from k/N to k/(N - |Z|). (The
-// law keeps the places of the departed until renewal [L2]; `soft` does not.)
+// Exclusion. An absent key x and the stored keys Y are both tested against many keys Z that are
+// inserted and erased: none of them collides. If the keys of Z leave no trace, then x is known to
+// avoid their bases and Y to avoid them as well, and the chance that x meets Y rises from k/N to
+// k/(N - |Z|). (The law keeps the slots of erased keys until renewal [L2]; `soft` does not.)
 //
-// The absent keys must not have met Y itself in this epoch, so Y steps aside while they are tested.
-// A visible read on the way says that the epoch has ended, and the attack begins again.
+// The absent keys must not have met Y itself in this epoch, so Y is erased while they are tested. A
+// visible read on the way means that the epoch has ended, and the attack begins again.
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 
-void exclude_by_departed(arena& at, const budget& may_spend) {
+void exclude_by_erased(arena& at, const budget& may_spend) {
     constexpr std::size_t claims = 12;
     constexpr std::size_t batch = 20;
     constexpr int batches = 12;

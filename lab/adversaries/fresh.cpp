@@ -1,6 +1,5 @@
-// The plainest adversary, who asks for something new every time. Ordinary filters withstand this
-// one too: it is the yardstick for the others, and it measures the rate that the members present
-// make.
+// The plainest adversary: it asks for a new key every time. Ordinary filters withstand it too. It
+// is the yardstick for the others, and it measures the rate that the stored keys make.
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
 

@@ -1,5 +1,5 @@
 // hunter: what most adversaries have in common. It keeps the budget, hands out absent keys that
-// nobody has asked for yet, hunts for false positives among them, and knows the moves that renew a
+// were not queried before, hunts for false positives among them, and has the moves that renew a
 // bin.
 #pragma once
 
@@ -17,14 +17,14 @@ class hunter {
     hunter(arena& where, const budget& may_spend);
 
     arena& at;
-    std::vector<std::uint64_t> members;  // those it wants to be in; the keys the arena came with, to begin with
+    std::vector<std::uint64_t> members;  // that it wants stored; at first those that the arena began with
 
-    // True once the budget is used up. Also tells the progress.
+    // True once the budget is used up. Also reports the progress.
     [[nodiscard]] bool spent();
     // True once `share` of the budget is used up.
     [[nodiscard]] bool spent(double share) const noexcept;
 
-    // A key that nobody has asked for yet.
+    // An absent key that was not queried before.
     [[nodiscard]] std::uint64_t absent_key() noexcept { return next_absent_key_++; }
     [[nodiscard]] std::uint64_t below(std::uint64_t bound) {
         return std::uniform_int_distribution{std::uint64_t{0}, bound - 1}(chance_);
@@ -38,10 +38,10 @@ class hunter {
 
     void insert_all(const std::vector<std::uint64_t>& keys);
     void erase_all(const std::vector<std::uint64_t>& keys);
-    // Out and in again. Under the epoch law its bin is renewed: a buried key that returns meets its
-    // own dead slot, and an erase in a full bin renews at once.
+    // Erases and inserts again. Under the epoch law its bin is renewed: a buried key that is
+    // inserted again meets its own tombstone, and an erase in a full bin renews at once.
     void toggle(std::uint64_t member);
-    // Erases all but `count` members and toggles those, so that nothing is left of the others.
+    // Erases all but `count` keys and toggles those, so that nothing is left of the others.
     void shrink_to(std::size_t count);
 
   private:

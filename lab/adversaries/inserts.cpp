@@ -1,4 +1,4 @@
-// What inserts tell and do: a visible read betrays a collision, and members can be chosen.
+// What inserts reveal and do: a visible read shows a collision, and stored keys can be chosen.
 #include <algorithm>
 
 #include "lab/adversaries/attacks.hpp"
@@ -6,10 +6,11 @@
 
 namespace genista::lab {
 
-// x hits y. Later the insert of z costs a read: z collided with some member, perhaps with y. If z
-// were now extended just enough to differ from y, then x, which differs from y as well, agrees with
-// z one time in three. (The law renews the bin instead [L3].) A patient attack: z cannot be tried
-// out before, or it would be fixed, so that only one insert in N meets the y of a given x.
+// x collides with y. Later the insert of z costs a read: z collided with some stored key, perhaps
+// with y. If z were now extended just enough to differ from y, then x, which differs from y as
+// well, agrees with z one time in three. (The law renews the bin instead [L3].) A slow attack: z
+// cannot be tried before, or it would be fixed, so that only one insert in N meets the y of a given
+// x.
 void probe_by_inserts(arena& at, const budget& may_spend) {
     constexpr std::size_t pool_size = 2;  // so that a bin has room to extend two more
     constexpr std::size_t most_inserts = 14;
@@ -34,10 +35,10 @@ void probe_by_inserts(arena& at, const budget& may_spend) {
 }
 
 // Bins are secret, but a renewal gives every absent key of that bin, and no other, a new chance to
-// be a false positive. So toggling one member and asking a pool each time sorts out the absent keys
-// that share its bin. Half of them then become members: a bin that holds twice its share. A bound
-// that came from the average load of bins would not hold for the other half; ours comes from the
-// capacity of each.
+// be a false positive. So toggling one key and asking a pool each time finds the absent keys that
+// share its bin. Half of them are then inserted: the bin holds twice its share. A bound that came
+// from the average load of bins would not hold for the other half; ours comes from the capacity of
+// each bin.
 void pollute_one_bin(arena& at, const budget& may_spend) {
     constexpr std::size_t asked = 600;
     constexpr std::size_t joining = 36;
@@ -46,7 +47,7 @@ void pollute_one_bin(arena& at, const budget& may_spend) {
     const std::uint64_t member = me.members.front();
     std::vector<std::uint64_t> pool(asked);
     for (std::uint64_t& x : pool) x = me.absent_key();
-    for (const std::uint64_t x : pool) at.query(x);  // whatever hits now says nothing about the member's bin
+    for (const std::uint64_t x : pool) at.query(x);  // a hit now is no evidence of the toggled key's bin
     std::vector<std::uint64_t> together;
     while (together.size() < joining + victims && !me.spent(0.5)) {
         me.toggle(member);

@@ -1,5 +1,5 @@
 // Larger events in a filter's life: growth into a new table, and a restart from a snapshot. Salts
-// must not begin again [law L1].
+// must not repeat [law L1].
 #include <stdexcept>
 
 #include "lab/adversaries/attacks.hpp"
@@ -8,7 +8,7 @@
 namespace genista::lab {
 namespace {
 
-// Some filters have no such event: then there is nothing to attack.
+// Some filters have no such event; then there is nothing to attack.
 template <class Event>
 [[nodiscard]] bool happens(Event event) {
     try {
@@ -22,8 +22,8 @@ template <class Event>
 }  // namespace
 
 // If a grown table began with the salts of the old one, then two keys that collided would collide
-// again whenever growth leaves them in the same bin: one time in two. After each growth enough
-// members join to fill the new bins as the old were.
+// again whenever growth leaves them in the same bin: one time in two. After each growth enough keys
+// are inserted to fill the new bins as the old were.
 void replay_across_growth(arena& at, const budget& may_spend) {
     constexpr int growths = 6;
     constexpr std::uint64_t per_bin = 3;  // fewer than what makes a bin renew itself
@@ -42,10 +42,10 @@ void replay_across_growth(arena& at, const budget& may_spend) {
     }
 }
 
-// A snapshot; then renewals, and the false positives of each. Back at the snapshot, the same
-// renewals: if the restored filter drew the salts that its former life has drawn, every one of them
-// would return. Nothing is asked before the first renewal after the restart: what was learnt
-// between snapshot and crash is lost, and docs/filters/broom.md says so.
+// Takes a snapshot; then renewals, and the false positives of each. After a restart from the
+// snapshot, the same renewals: if the restored filter drew the salts that it drew before, every
+// false positive would return. Nothing is asked before the first renewal after the restart: what
+// was learnt between snapshot and crash is lost, as docs/filters/broom.md says.
 void replay_across_restart(arena& at, const budget& may_spend) {
     constexpr int epochs = 6;
     constexpr std::size_t per_epoch = 4;

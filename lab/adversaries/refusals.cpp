@@ -1,13 +1,13 @@
-// What a filter says when it cannot do what it is asked: an insert that is refused, a store that
-// cannot be read, keys that stay behind in the store, a snapshot that comes back, a copy. None of
-// that may tell who is a false positive.
+// What a filter reveals when it cannot do what it is asked: an insert that is refused, a store that
+// cannot be read, keys that stay behind in the store, a restart from a snapshot, a copy. None of
+// that may reveal a false positive.
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 
-// An insert that reads R has collided; if it is then refused, and its bin left as it was, the key
-// is a certain false positive.
+// An insert that reads R has collided. If it is then refused, and its bin left as it was, the key
+// is certainly a false positive.
 void probe_by_refusals(arena& at, const budget& may_spend) {
     constexpr std::size_t most_joined = 64;
     hunter me{at, may_spend};
@@ -23,9 +23,9 @@ void probe_by_refusals(arena& at, const budget& may_spend) {
     }
 }
 
-// R cannot be read by ranges. An insert that fails has collided, if the others do not fail; one
-// that joined after it tried to read has collided, too. When R is back, what of the ones that
-// failed, and of the others once they have left?
+// R cannot be read by ranges. An insert that fails has collided, if the others do not fail; a key
+// that was stored after it tried to read has collided, too. When R can be read again, are the keys
+// that failed false positives, and the others once they are erased?
 void probe_during_outage(arena& at, const budget& may_spend) {
     constexpr int inserts = 40;
     hunter me{at, may_spend};
@@ -48,8 +48,8 @@ void probe_during_outage(arena& at, const budget& may_spend) {
     }
 }
 
-// Keys that were refused stay in R. If the bin can then not be renewed any more, its mistakes
-// cannot be repaired.
+// Keys that were refused stay in R. If the bin can then no longer be renewed, its mistakes cannot
+// be repaired.
 void leave_refused_keys(arena& at, const budget& may_spend) {
     constexpr int left = 8;
     hunter me{at, may_spend};
@@ -63,8 +63,8 @@ void leave_refused_keys(arena& at, const budget& may_spend) {
     }
 }
 
-// A snapshot with an empty bin, which is then filled and attacked. Back at the snapshot, the same
-// keys come in: do the same mistakes?
+// A snapshot with an empty bin, which is then filled and attacked. After a restart from the
+// snapshot the same keys are inserted: do the same mistakes return?
 void refill_after_restart(arena& at, const budget& may_spend) {
     constexpr std::size_t keys = 40;
     constexpr std::size_t mistakes = 4;
@@ -88,7 +88,7 @@ void refill_after_restart(arena& at, const budget& may_spend) {
 
 namespace {
 
-// A copy of a filter that lives on: mistakes of the one are asked of the other.
+// A copy of a filter that goes on working: mistakes of one are asked of the other.
 void ask_a_copy(arena& at, const budget& may_spend, bool rebuilt) {
     constexpr std::size_t mistakes = 4;
     hunter me{at, may_spend};
@@ -107,7 +107,7 @@ void ask_rebuilt_copy(arena& at, const budget& may_spend) {
     ask_a_copy(at, may_spend, true);
 }
 
-// A copy as it was loaded goes on with the epochs of the snapshot: one mistake a bin is certain.
+// A copy as loaded continues with the epochs of the snapshot: one mistake a bin is certain.
 void ask_copy(arena& at, const budget& may_spend) {
     ask_a_copy(at, may_spend, false);
 }

@@ -1,4 +1,4 @@
-// Epoch after epoch of one bin: does anything of a former epoch come back? [law L1]
+// Epoch after epoch of one bin: does anything of a former epoch return? [law L1]
 #include <array>
 #include <deque>
 
@@ -24,9 +24,9 @@ void replay_across_renewals(arena& at, const budget& may_spend) {
 }
 
 // Four false positives of each epoch are written down; a bin fixes that many without being renewed.
-// At the beginning of every further epoch the first of each four is asked: if it hits, the second
-// and third, and if they all do, then that epoch is back, and the fourth is the claim. Finds salts
-// that wrap around, and random ones from too small a range.
+// At the beginning of every further epoch the first of each four is asked: if it is a false
+// positive, the second and third are asked, and if they all are, then that epoch has returned, and
+// the fourth is the claim. Finds salts that wrap around, and random ones from too small a range.
 void cycle_salts(arena& at, const budget& may_spend) {
     constexpr std::size_t fixed_per_epoch = 4;
     constexpr std::size_t remembered = 2048;

@@ -1,4 +1,5 @@
-// Theorems 9 and 10 of [acf]: absent keys that get through whatever is tried. See acf_attacks.hpp.
+// Theorems 9 and 10 of [acf]: absent keys that are false positives under every choice. See
+// acf_attacks.hpp.
 #include "lab/adversaries/acf_attacks.hpp"
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
@@ -22,8 +23,7 @@ std::optional<std::uint64_t> find_repeater(arena& at, const repeater_plan& plan)
     return std::nullopt;
 }
 
-// Against any filter, for as long as the budget lasts. Eight choices are what three selector bits
-// give.
+// Against any filter, while the budget lasts. Three selector bits give eight choices.
 void exhaust_choices(arena& at, const budget& may_spend) {
     constexpr unsigned repeats = 8;
     hunter me{at, may_spend};

@@ -1,5 +1,5 @@
-// Asking again: what a filter that does not learn, or forgets what it has learnt, loses to. No
-// member moves.
+// Asking again: a filter that does not learn, or forgets what it has learnt, loses to this. No key
+// is inserted or erased.
 #include <deque>
 
 #include "lab/adversaries/attacks.hpp"
@@ -27,8 +27,8 @@ void replay_pool(arena& at, const budget& may_spend) {
     }
 }
 
-// Adaptivity room is finite. If a filter that runs out of it drops a fix, the newest (the key just
-// fixed) or an older one, then one of these guesses finds it. (The law renews the bin instead
+// Space for extensions is finite. If a filter that runs out of it drops a fix, the newest (the key
+// just fixed) or an older one, then one of these guesses finds it. (The law renews the bin instead
 // [L4].)
 void exhaust_adapts(arena& at, const budget& may_spend) {
     constexpr std::size_t remembered = 32;

@@ -12,9 +12,9 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t queries_for_a_absent_key = 8;  // the constant in O(n)
+constexpr std::uint64_t queries_per_absent_key = 8;  // the constant in O(n)
 
-// Distinct, sorted, and none of them a member.
+// Distinct, sorted, and none of them stored.
 std::vector<std::uint64_t> uniform_absent_keys(const arena& at, std::uint64_t count, std::uint64_t seed,
                                                unsigned universe_bits) {
     const unsigned unused_bits = 64 - std::min(universe_bits, 64u);
@@ -46,8 +46,7 @@ void insert_uniformly(arena& at, std::uint64_t keys, std::uint64_t seed, unsigne
 
 rounds_played attack_in_rounds(arena& at, const rounds_plan& plan) {
     rounds_played played{.absent_keys = plan.absent_keys == 0 ? at.size() : plan.absent_keys};
-    const std::uint64_t most =
-        plan.most_queries == 0 ? queries_for_a_absent_key * played.absent_keys : plan.most_queries;
+    const std::uint64_t most = plan.most_queries == 0 ? queries_per_absent_key * played.absent_keys : plan.most_queries;
     std::vector<std::uint64_t> asked = uniform_absent_keys(at, played.absent_keys, plan.seed, plan.universe_bits);
     std::uint64_t queries = 0;
     while (!asked.empty() && asked.size() <= most - queries) {
@@ -63,7 +62,7 @@ rounds_played attack_in_rounds(arena& at, const rounds_plan& plan) {
     return played;
 }
 
-// One set Q after the other, as long as the budget lasts.
+// One set Q after the other, while the budget lasts.
 void play_rounds(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     for (std::uint64_t attack = 0; !me.spent(); ++attack) {
@@ -71,7 +70,7 @@ void play_rounds(arena& at, const budget& may_spend) {
             std::clamp<std::uint64_t>(at.size(), 1, std::max<std::uint64_t>(may_spend.queries, 1));
         (void)attack_in_rounds(at,
                                {.absent_keys = absent_keys,
-                                .most_queries = std::min(queries_for_a_absent_key * absent_keys, 2 * may_spend.queries),
+                                .most_queries = std::min(queries_per_absent_key * absent_keys, 2 * may_spend.queries),
                                 .seed = may_spend.seed + (attack << 32)});
     }
 }

@@ -1,10 +1,10 @@
 // The attack in rounds, on which the lower bound for local filters rests [broom18 §6.1].
 //
-// S, n keys uniformly from the universe, are the members. Q, as many absent keys uniformly from the
-// rest, are asked for in lexicographic order. Then in each round those that got through in the
-// round before, in the same order, until nobody does or O(n) queries are used up. What a filter
-// cannot fix comes through in every round: FP_i, who got through in round i, is what a filter has
-// to remember something about, or be wrong again.
+// S, n keys uniformly from the universe, are stored. Q, as many absent keys uniformly from the
+// rest, are queried in lexicographic order. Each further round queries the false positives of the
+// round before, in the same order, until there are none or O(n) queries are used up. A mistake that
+// a filter cannot fix returns in every round: FP_i, the false positives of round i, are the keys
+// that a filter must remember something about, or be wrong again.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace genista::lab {
 
 struct rounds_plan {
-    std::uint64_t absent_keys = 0;   // |Q|; 0: as many as there are members
+    std::uint64_t absent_keys = 0;   // |Q|; 0: as many as stored keys
     std::uint64_t most_queries = 0;  // of all rounds; one that would exceed it is not begun. 0: 8 |Q|
     std::uint64_t seed = 1;
     unsigned universe_bits = 64;  // keys are drawn below 2^this; from 64 on, from all integers
@@ -26,13 +26,13 @@ struct rounds_played {
     std::vector<std::uint64_t> through{};  // |FP_1|, |FP_2|, …; the last is 0 if the attack ended by itself
 
     [[nodiscard]] bool ended() const noexcept { return !through.empty() && through.back() == 0; }
-    // Queries of the rounds after the first, and those of them that got through: what "sustained"
-    // is about.
+    // Queries of the rounds after the first, and those of them that were false positives:
+    // "sustained" is about these.
     [[nodiscard]] std::uint64_t repeated() const noexcept;
     [[nodiscard]] std::uint64_t repeated_through() const noexcept;
 };
 
-// n distinct keys, uniformly from the universe, become members in lexicographic order.
+// Inserts n distinct keys, uniformly from the universe, in lexicographic order.
 void insert_uniformly(arena& at, std::uint64_t keys, std::uint64_t seed, unsigned universe_bits = 64);
 
 // Later rounds are guesses; the first is not.

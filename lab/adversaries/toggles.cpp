@@ -1,11 +1,11 @@
-// Members that leave and come back: what is learnt about a key must not be lost with it [broom18
-// §4.3].
+// Keys that are erased and inserted again: what is learnt about a key must not be lost with it
+// [broom18 §4.3].
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 
-// The adversary need not know whom its false positives hit: it moves everybody.
+// The adversary does not need the keys that its false positives collide with: it moves all keys.
 void delete_and_reinsert(arena& at, const budget& may_spend) {
     constexpr std::size_t pool_size = 4;  // what one bin fixes without being renewed
     hunter me{at, may_spend};
@@ -23,15 +23,15 @@ void delete_and_reinsert(arena& at, const budget& may_spend) {
     }
 }
 
-// Two members have four states of presence. If a filter's state followed from who is present, in
-// part or with a counter that goes up and down, then former false positives would return with a
-// former state.
+// Two keys have four states of presence. If a filter's state followed from the keys that are
+// stored, in part or with a counter that rises and falls, then former false positives would return
+// with a former state.
 void toggle_two(arena& at, const budget& may_spend) {
     constexpr std::size_t pool_size = 2;
     hunter me{at, may_spend};
     me.shrink_to(2);
     while (!me.spent()) {
-        for (const std::uint64_t member : me.members) me.toggle(member);  // nothing learnt that makes the hunt long
+        for (const std::uint64_t member : me.members) me.toggle(member);  // forgets what makes the hunt long
         const auto pool = me.catch_some(pool_size);
         const auto ask = [&] {
             for (const std::uint64_t x : pool) at.guess(x);
@@ -53,14 +53,14 @@ void toggle_two(arena& at, const budget& may_spend) {
     }
 }
 
-// A member that has just left must be forgotten, whatever keeps its place; and keys that differ
-// from members in a few bits must not hit them more often than others. A difference that did so
-// once is tried on every member thereafter.
+// A key that was just erased must be forgotten, whatever keeps its slot; and keys that differ from
+// stored keys in a few bits must not collide with them more often than others. A difference that
+// did so once is then tried on every stored key.
 void ask_known_members(arena& at, const budget& may_spend) {
     constexpr std::size_t relatives = 64;
     constexpr std::size_t remembered = 8;
     hunter me{at, may_spend};
-    std::vector<std::uint64_t> differences;  // that were false positives beside some member
+    std::vector<std::uint64_t> differences;  // that made a false positive with some stored key
     while (!me.spent()) {
         const std::uint64_t member = me.some_member();
         at.erase(member);

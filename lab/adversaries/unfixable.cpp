@@ -13,9 +13,9 @@
 namespace genista::lab {
 namespace {
 
-// The c of the text's footnote 11: with more suspects than this times k it gives up. Ours then
-// looks for one that every query lets through (a filter that learns nothing has many), and else
-// goes on for as long as it may ask.
+// The c of the paper's footnote 11: with more suspects than this times k it gives up. Ours then
+// looks for a key that is a false positive every time (a filter that learns nothing has many), and
+// otherwise continues while it may ask.
 constexpr std::uint64_t most_suspects_per_table = 8;
 constexpr unsigned most_narrowings = 50;
 constexpr unsigned tries_of_one = 8;
@@ -50,7 +50,7 @@ class rounds {
         ++asked_;
         return at_.query(x).false_positive();
     }
-    // In random order; who got through.
+    // In random order. Returns the false positives.
     std::vector<std::uint64_t> ask_all(std::vector<std::uint64_t>& all) {
         shuffle(all);
         std::vector<std::uint64_t> through;
@@ -60,7 +60,8 @@ class rounds {
         }
         return through;
     }
-    // k testing rounds: who got through in any of them, in an order of its own.
+    // k testing rounds, each in an order of its own. Returns the keys that were false positives in
+    // any of them.
     std::vector<std::uint64_t> test(std::vector<std::uint64_t>& all) {
         std::vector<std::uint64_t> through;
         for (unsigned round = 0; round < plan_.tables && !spent(); ++round) {
@@ -71,10 +72,9 @@ class rounds {
         through.erase(std::unique(through.begin(), through.end()), through.end());
         return through;
     }
-    // Ours. The proof has k preliminary rounds after which all is quiet but for unfixable sets,
-    // because it moves one key at a time; a repair displaces others, whose absent keys come back
-    // for a while. Testing the suspects alone costs next to nothing and leaves those that never
-    // come to rest.
+    // Ours. In the proof only unfixable sets are left after k preliminary rounds, because it moves
+    // one key at a time; a repair displaces other keys, whose false positives return for a while.
+    // Testing the suspects alone costs next to nothing and leaves those that never end.
     void narrow(std::vector<std::uint64_t>& suspects) {
         unsigned unchanged = 0;
         for (unsigned i = 0; i < most_narrowings && unchanged < 3 && suspects.size() > plan_.tables && !spent(); ++i) {
@@ -129,7 +129,7 @@ unfixable_found find_unfixable(arena& at, const unfixable_plan& plan) {
     return rounds{at, plan}.play();
 }
 
-// Against any filter: as if it had two tables for its keys, with new absent keys in every game.
+// Against any filter: as if it had two tables, with new absent keys in every game.
 void find_unfixable_sets(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     for (std::uint64_t game = 0; !me.spent(); ++game) {

@@ -1,6 +1,6 @@
 // Controls of the ADAPTIVITY-GAME: filters that must lose it. Each lacks something that the broom
-// filter has, and the attack named beside it shows why it is there. An attack that does not win
-// here proves nothing where it loses.
+// filter has, and the attack named beside it shows why that part is needed. An attack that does not
+// win here proves nothing where it loses.
 //
 // The files of this directory are compiled with GENISTA_BROOM_FAULTS: their broom filter is the
 // variant whose rules can be switched off. This header names no filter, so that both variants may
@@ -23,7 +23,7 @@ struct control_outcome {
     score played{};
     bool must_win = true;  // else it is reported only
     bool won = false;      // by the rule for rates: more right guesses than ε explains
-    std::string note{};    // what else there is to say: why it could not be played, what was seen
+    std::string note{};    // remarks: why it could not be played, what was seen
 
     [[nodiscard]] double win_rate() const noexcept {
         return played.guesses == 0 ? 0
@@ -33,7 +33,7 @@ struct control_outcome {
 
 struct control_plan {
     std::uint64_t seed = 1;
-    double effort = 1;  // of what each is given; 1 is enough to win with a wide margin
+    double effort = 1;  // of the budget of each; 1 is enough to win with a wide margin
     std::function<void(double)> progress = [](double) {};
     std::string only;  // if not empty: the control of this name alone
 };
@@ -42,7 +42,7 @@ struct control_plan {
 [[nodiscard]] std::vector<control_outcome> play_dropped_rules(const control_plan& plan);
 // Filters that never learn. local_filters.cpp
 [[nodiscard]] std::vector<control_outcome> play_local_filters(const control_plan& plan);
-// A broom filter whose hash function everybody knows. unkeyed_hash.cpp
+// A broom filter whose hash function is public. unkeyed_hash.cpp
 [[nodiscard]] std::vector<control_outcome> play_unkeyed_hash(const control_plan& plan);
 
 [[nodiscard]] std::vector<control_outcome> play_controls(const control_plan& plan);  // all of them

@@ -1,5 +1,5 @@
-// The broom filter with one rule of the epoch law switched off, under the attack that the rule is
-// there for (docs/filters/broom.md, "Why each rule is there").
+// The broom filter with one rule of the epoch law switched off, under the attack that the rule
+// prevents (docs/filters/broom.md, "Why each rule is there").
 #include <array>
 #include <stdexcept>
 #include <string_view>
@@ -38,14 +38,14 @@ constexpr std::array rules{
     dropped_rule{"failed_read_shows", &broom_faults::failed_read_shows, "outage-probing-full", 200'000, 1},
     dropped_rule{"renewal_keeps_refused", &broom_faults::renewal_keeps_refused, "refused-in-store", 20'000, 1},
     dropped_rule{"load_keeps_empty_epochs", &broom_faults::load_keeps_empty_epochs, "empty-restart", 100'000, 1},
-    dropped_rule{"a copy that goes on with the snapshot's epochs", nullptr, "copy", 100'000, 1},
+    dropped_rule{"a copy that continues with the snapshot's epochs", nullptr, "copy", 100'000, 1},
     dropped_rule{"adapt_does_nothing", &broom_faults::adapt_does_nothing, "repeat-one", 20'000, 1},
     dropped_rule{"adapt_does_nothing", &broom_faults::adapt_does_nothing, "adapt-exhaustion", 20'000, 1},
     dropped_rule{"backyard_unsalted", &broom_faults::backyard_unsalted, "lasting-tags", 200'000, 1},
     dropped_rule{"soft history", nullptr, "exclusion", 20'000'000, 1, broom_history::soft, false},
 };
 
-// Switches one rule off as long as it lives. The filters of this variant only.
+// Switches one rule off while it lives. Only filters of this variant are affected.
 class switched_off {
   public:
     explicit switched_off(bool broom_faults::*rule) noexcept : before_{faults} {
@@ -59,9 +59,8 @@ class switched_off {
     broom_faults before_;
 };
 
-// A control of many games is looked at after each tenth of them, and has lost once it is beyond
-// what ε explains: ten looks, so an honest filter would be called beaten once in 10^8 times instead
-// of 10^9.
+// A control of many games is judged after each tenth of them, and has lost once it is beyond what ε
+// explains: ten judgements, so an honest filter would fail once in 10^8 times instead of 10^9.
 constexpr int looks = 10;
 
 control_outcome play_dropped_rule(const dropped_rule& what, const control_plan& plan) {

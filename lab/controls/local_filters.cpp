@@ -1,4 +1,4 @@
-// Filters that never learn, under the attacks that only repeat themselves. See local_arena.hpp.
+// Filters that never learn, under the attacks that only repeat queries. See local_arena.hpp.
 #include <string_view>
 
 #include "genista/filters/blocked_bloom.hpp"

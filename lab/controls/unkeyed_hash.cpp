@@ -1,14 +1,13 @@
 // A broom filter whose hash function is public: CRC-32C of the key, spread over 128 bits, as many
 // tables hash their integers.
 //
-// The law is in force, and yet the game is lost twice, both times by computing instead of asking.
-//   Twins. A CRC is linear: m ^ d has the CRC of m for 2^32 differences d that anybody can solve
-//   for. Such a key has
-//     the digest of the member m, so that no renewal and no extension can ever tell them apart: a
-//     permanent false positive, found without a query.
-//   Flood. Positions are public too: 113 keys of one bin, and no other, and the filter must refuse
-//   the last one though
-//     it is nearly empty. (The rate would still be kept: it comes from the capacity of a bin.)
+// All rules hold, and yet the game is lost twice, both times by computing instead of asking.
+//   Equal digests. A CRC is linear: m ^ d has the CRC of m for 2^32 differences d, which can be
+//     solved for. Such a key has the digest of the stored key m, so that no renewal and no
+//     extension can separate them: a permanent false positive, found without a query.
+//   Flood. Positions are public too: after 113 keys of one bin, and of no other, the filter must
+//     refuse the last one though it is nearly empty. (The rate would still be kept: it comes from
+//     the capacity of a bin.)
 #include <stdexcept>
 
 #include "genista/filters/broom.hpp"
@@ -45,7 +44,7 @@ digest public_hash(const void* /*context*/, key_view key) noexcept {
     return public_digest(integer);
 }
 
-// Differences that leave the CRC alone, all of them at least 2^40: Gaussian elimination over the
+// Differences that do not change the CRC, all of them at least 2^40: Gaussian elimination over the
 // effects of single bits.
 std::vector<std::uint64_t> blind_differences() {
     struct row {
@@ -77,8 +76,8 @@ broom_options public_options(std::uint64_t seed) {
     return options;
 }
 
-control_outcome guess_twins(const control_plan& plan) {
-    control_outcome out{.name = "unkeyed hash", .attack = "twins: keys with a member's digest"};
+control_outcome guess_equal_digests(const control_plan& plan) {
+    control_outcome out{.name = "unkeyed hash", .attack = "equal digests: keys with a stored key's digest"};
     broom_arena<broom_filter> at{public_options(plan.seed)};
     fill(at, few_bins.keys);
     const auto differences = blind_differences();
@@ -93,7 +92,7 @@ control_outcome guess_twins(const control_plan& plan) {
 control_outcome flood_one_bin(const control_plan& plan) {
     constexpr std::uint64_t target = std::uint64_t{1}
                                      << 52;  // positions below it: one bin, and still one after some growth
-    control_outcome out{.name = "unkeyed hash", .attack = "flood: members of one bin until an insert is refused"};
+    control_outcome out{.name = "unkeyed hash", .attack = "flood: inserts into one bin until one is refused"};
     broom_options options = public_options(plan.seed);
     options.capacity = many_bins.capacity;
     broom_arena<broom_filter> at{options};
@@ -118,7 +117,7 @@ control_outcome flood_one_bin(const control_plan& plan) {
 
 std::vector<control_outcome> play_unkeyed_hash(const control_plan& plan) {
     std::vector<control_outcome> played;
-    if (plan.only.empty() || plan.only == "unkeyed hash") played = {guess_twins(plan), flood_one_bin(plan)};
+    if (plan.only.empty() || plan.only == "unkeyed hash") played = {guess_equal_digests(plan), flood_one_bin(plan)};
     plan.progress(1);
     return played;
 }

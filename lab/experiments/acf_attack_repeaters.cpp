@@ -1,8 +1,8 @@
-// acf-attack-cyclic and acf-attack-swapping: enough candidates, each asked as often as the filter
-// has choices, and one gets through for ever [acf Thms 9, 10].
+// acf-attack-cyclic and acf-attack-swapping: with enough candidates, each asked as often as the
+// filter has choices, one is a false positive for ever [acf Thms 9, 10].
 //
-// An absent key collides with a given member under all 2^s selectors (in all b slots of the bin)
-// with probability 2^(-f 2^s) (2^(-b f)), and a look-up meets k b members at the load: the
+// An absent key collides with a given stored key under all 2^s selectors (in all b slots of the
+// bin) with probability 2^(-f 2^s) (2^(-b f)), and a look-up meets k b stored keys at the load: the
 // candidates are chosen so that one is expected, which finds it in 1 - 1/e of all games. Promised:
 // at least half of 200 games are won. (The empty fingerprint is no value, so it is a little
 // easier.)
@@ -13,8 +13,8 @@
 #include <cmath>
 
 #include "lab/adversaries/acf_attacks.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/acf_attack.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
@@ -27,7 +27,8 @@ struct repeater_target {
     std::uint64_t candidates;
     unsigned quick_games;  // fewer where a game is long and nearly always won
 };
-// The text's Θ(b / ε^b) queries: so often that a run of luck among fewer slots than b has ended.
+// The paper's Θ(b / ε^b) queries: so many that chance collisions with fewer slots than b have
+// ended.
 constexpr unsigned swapping_repeats = 32;
 constexpr repeater_target cyclic_targets[] = {
     {"cyclic1", 8, 2, 17'300, 30}, {"cyclic2", 6, 4, 4'420'000, 20}, {"cyclic3", 3, 8, 4'420'000, 8}};
@@ -49,7 +50,7 @@ outcome measure_repeaters(const char* promised, std::span<const repeater_target>
     for (const repeater_target& against : targets) {
         const bool long_games = against.candidates > 100'000;
         const unsigned games = options.quick ? against.quick_games : 200;
-        // Whoever loses at once, and whoever is judged by its queries, needs fewer.
+        // A filter that loses at once, or that is judged by its queries, needs fewer.
         const unsigned others = options.quick ? (long_games ? 2 : 4) : (long_games ? 8 : 200);
         std::vector<row_plan> rows{
             {against.filter, games}, {"cuckoo", others}, {"cuckooing", others}, {"broom", others}};
@@ -111,8 +112,6 @@ outcome measure_repeaters(const char* promised, std::span<const repeater_target>
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_acf_attack_cyclic(const run_options& options) {
     if (const auto known = check_contender("acf-attack-cyclic", options); !known) return known.error();
     return run_experiment("acf-attack-cyclic", options, [&] {
@@ -135,4 +134,23 @@ result<outcome> run_acf_attack_swapping(const run_options& options) {
     });
 }
 
+const registration acf_attack_cyclic_experiment{{
+    .id = "acf-attack-cyclic",
+    .order = 404,
+    .promise = "With enough candidates an adversary finds keys that a cyclic filter can never repair all at once.",
+    .where = "acf Thm 9",
+    .run = run_acf_attack_cyclic,
+    .takes = {.quick_seconds = 27, .full_minutes = 10},
+}};
+
+const registration acf_attack_swapping_experiment{{
+    .id = "acf-attack-swapping",
+    .order = 405,
+    .promise = "The same for the swapping filter.",
+    .where = "acf Thm 10",
+    .run = run_acf_attack_swapping,
+    .takes = {.quick_seconds = 13, .full_minutes = 10},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,5 +1,5 @@
-// The figures of [acf §4]: where a number belongs, what the trials say together, who is better, and
-// how it is drawn.
+// The figures of [acf §4]: the place of a number, the trials together, the comparison, and the
+// drawing.
 #pragma once
 
 #include <compare>
@@ -58,9 +58,9 @@ struct figure_verdict {
 // Cuckooing against its rivals on these traces, for 8 and 12 bits.
 [[nodiscard]] figure_verdict judge_figures(const figure_data& data, const std::vector<std::string>& traces);
 
-// Which traces are judged by what is promised of networks: those of networks, without the made-up
-// ones, which are named alike. If there are none, what the user gave stands for one. None is left
-// where all are made up: nothing was learnt about networks then.
+// The traces that are judged by the promise about networks: those of networks, without the
+// synthetic ones, whose names look alike. If there are none, the user's own trace is taken for one.
+// There is none if all are synthetic: the run then shows nothing about networks.
 [[nodiscard]] std::vector<std::string> traces_of_networks(const std::vector<const trace*>& all);
 
 // A filter of the rule against the scalar version of the same rule, on one trace with slots of one
@@ -68,7 +68,7 @@ struct figure_verdict {
 //
 // *Limit*, before any run: the scalar version's false positives, one part in 2^f - 1 more because
 // the library's fingerprints are never 0, and four standard errors of the difference. It holds on
-// any trace, because both follow one rule; it says nothing of rivals.
+// any trace, because both follow one rule; it does not compare with rivals.
 struct scalar_comparison {
     std::string trace;
     unsigned slot_bits = 0;

@@ -1,4 +1,4 @@
-// What the trials say together, who is better, and how it is drawn. See acf_figures.hpp.
+// The trials together, the comparison, and the drawing. See acf_figures.hpp.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -180,7 +180,7 @@ std::vector<report::section> draw_figures(const figure_data& data) {
             at.ratio = ratio;
             const figure_point* const point = data.find(at);
             double value = point == nullptr ? std::nan("") : point->mean_rate();
-            if (normal == nullptr) {  // a single trial knows no error
+            if (normal == nullptr) {  // a single trial has no error
                 const double error = point == nullptr || point->trials.size() < 2
                                          ? std::nan("")
                                          : standard_errors_drawn * point->standard_error();

@@ -1,19 +1,19 @@
 // acf-support: what a fixed sequence of n queries costs the cuckooing filter depends on how many
 // different keys it has [acf Thm 1].
 //
-// acf_support.hpp has the sequences, the limits and where they come from. Filters with hash keys of
+// See acf_support.hpp for the sequences, the limits and their origin. Filters with hash keys of
 // their own, n = 10^4 to 10^6, tables of N = 1.2 n and N = n bins, |Q| = 1, 10, .. n; at every |Q|
-// so many sets Q that about 6,000 keys of them are first mistakes.
+// as many sets Q as give about 6,000 first mistakes.
 //
 // Control: the plain cuckoo filter plays the same sequences. It is never repaired, so it must
-// exceed the limit of `again` wherever a key is asked for twice; where none is (|Q| = n) it does
-// nothing wrong, and keeps all limits.
+// exceed the limit of `again` wherever a key is asked for twice; where none is (|Q| = n) it keeps
+// all limits.
 #include "lab/experiments/acf_support.hpp"
 
 #include <mutex>
 
 #include "genista/filters/cuckooing.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "papers/cuckoo.hpp"
 
@@ -21,7 +21,7 @@ namespace genista::lab {
 namespace {
 
 constexpr double support_firsts_wanted = 6'000;
-constexpr std::uint64_t control_shares = 8;  // the control plays on so many times fewer filters
+constexpr std::uint64_t control_shares = 8;  // the control plays on this many times fewer filters
 
 struct support_size {
     std::uint64_t keys, filters;
@@ -148,7 +148,7 @@ outcome measure_support(const run_options& options) {
         std::uint64_t seed;
         bool learns;
     };
-    std::vector<support_job> jobs;  // the largest first, so that no processor is left alone with one of them
+    std::vector<support_job> jobs;  // the largest first, so that no processor is left with one of them at the end
     for (const support_size& size : sizes) {
         for (std::uint64_t support = 1; support <= size.keys; support *= 10)
             all.push_back({{size.keys, support, size.bins_per_key, size.filters}, size.name()});
@@ -202,11 +202,20 @@ outcome measure_support(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_acf_support(const run_options& options) {
     if (const auto refused = refuse_filter("acf-support", options); !refused) return refused.error();
     return run_experiment("acf-support", options, [&] { return measure_support(options); });
 }
 
+const registration acf_support_experiment{{
+    .id = "acf-support",
+    .order = 401,
+    .promise = "Over any n queries that were fixed beforehand, the cuckooing filter pays about once for each of ε|Q| "
+               "keys, repetitions are nearly free.",
+    .where = "acf Thm 1",
+    .run = run_acf_support,
+    .takes = {.quick_seconds = 4.5, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

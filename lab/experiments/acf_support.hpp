@@ -1,17 +1,16 @@
-// acf-support: sequences of queries against a filter, and what Theorem 1 allows them to cost [acf
-// §3].
+// acf-support: sequences of queries against a filter, and the costs that Theorem 1 allows [acf §3].
 //
 // Two tables of N bins with one slot each, n stored keys, ε = 2^-f. A sequence asks for each of |Q|
 // absent keys, then for each of them again, and so on: n queries at most. Every false positive is
 // repaired. A look-up changes nothing, so a round without a false positive ends a sequence: all
-// further rounds would go the same way.
+// further rounds would be the same.
 //
 // *Limits*, from the proof with its constants estimated, not proved; earlier totals were known when
 // they were set:
 //
 //   first    Keys of Q that are mistaken at least once. A query compares with one slot of each
 //            table, so the share of initial mistakes is at most ε n/N (Lemma 4). A repair moves
-//            1/(1 - n/2N) ≤ 2 keys on average, each of which hits a further key of Q with
+//            1/(1 - n/2N) ≤ 2 keys on average, each of which collides with a further key of Q with
 //            probability ε|Q|/N (Criterion 1): at most 2 ε|Q|/N a mistake, of which twice as much
 //            is allowed. The count is judged by the rule for rates at ε n/N (1 + 4 ε|Q|/N).
 //   again    Keys of Q that are mistaken in the first round and, repaired, once more in the second.
@@ -25,8 +24,8 @@
 //            |Q| (1 + 4 ε|Q|/N), within six standard deviations, and what the paper calls O(log⁴
 //            n): 10 at N = 1.2 n, 2 log² n at N = n, as before.
 //
-// `total` alone says nothing for small Q, where the additive term is everything. `first` and
-// `again` are counted over so many disjoint sets Q that 15 % more of either is seen at every |Q|.
+// `total` alone decides nothing for small Q, where the additive term dominates. `first` and `again`
+// are counted over enough disjoint sets Q that 15 % more of either is seen at every |Q|.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +70,7 @@ struct support_law {
     [[nodiscard]] std::uint64_t rounds() const noexcept { return keys / support; }
 };
 
-// What all sequences of one |Q| came to.
+// The sums of all sequences of one |Q|.
 struct support_seen {
     std::uint64_t sequences = 0, asked = 0;  // `asked`: different keys
     std::uint64_t first = 0, again = 0;
@@ -114,7 +113,7 @@ struct support_verdict {
     return verdict;
 }
 
-// A filter that R has filled with the keys 0 .. n - 1.
+// A filter that was filled from R with the keys 0 .. n - 1.
 template <class Filter>
 class support_world {
   public:

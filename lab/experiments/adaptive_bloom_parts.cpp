@@ -28,8 +28,7 @@ bloom_game play_bloom_game(arena& at, std::string_view name, std::uint64_t queri
 
 }  // namespace
 
-// ---- the game
-// -----------------------------------------------------------------------------------------------------------
+// ---- the game ----------------------------------------------------------------------------------
 
 bool bloom_game::within(double rate) const noexcept {
     return seen.negatives > 0 && seen.false_positives <= most_plausible_hits(seen.negatives, rate) &&
@@ -71,8 +70,7 @@ bloom_game play_plain_bloom(std::string_view adversary, std::uint64_t n, double 
     return play_bloom_game(*at, adversary, queries, seed);
 }
 
-// ---- one filter, taken apart
-// --------------------------------------------------------------------------------------------
+// ---- one filter, taken apart -------------------------------------------------------------------
 
 void read_counts::add(std::uint64_t cost) noexcept {
     ++operations;
@@ -109,8 +107,8 @@ nlohmann::json path_counts::json() const {
 bool bloom_anatomy::space_kept() const noexcept {
     return bits <= bits_allowed && bits_after == bits_before;
 }
-// No level takes more than it was made for before n queries are over, and the text's cost of a
-// look-up holds on average.
+// No level holds more keys than it was made for before n queries are over, and the paper's cost of
+// a look-up holds on average.
 bool bloom_anatomy::levels_kept() const noexcept {
     const bool within = std::ranges::all_of(levels(), [](const adaptive_bloom_level& l) { return l.keys <= l.most; });
     const double cost = 2 * std::log2(1 / rate);
@@ -164,8 +162,8 @@ class anatomy_run {
     }
 
     bloom_anatomy dissect() {
-        // Half of the keys at once, some repairs, and the others one by one, some of which meet
-        // dead cells.
+        // Inserts half of the keys at once, makes some repairs, and inserts the others one by one;
+        // some of them meet dead cells.
         for (std::uint64_t key = 0; key < n_ / 2; ++key) put(key);
         must(filter_.rebuild(remote_.map()));
         ask_absent_keys(n_ / 4);
@@ -178,7 +176,7 @@ class anatomy_run {
         renew();
         seen_.bits_before = bits_per_key();
         note_levels(0);
-        // n queries; the one before the last, for the last means new hash functions.
+        // n queries, less the last, which would draw new hash functions.
         const std::uint64_t rebuilds = filter_.stats().renewals;
         constexpr std::uint64_t parts = 10;
         for (std::uint64_t part = 1; part <= parts; ++part) {
@@ -234,7 +232,7 @@ class anatomy_run {
     [[nodiscard]] double bits_per_key() const {
         return 8 * static_cast<double>(filter_.stats().local_bytes) / static_cast<double>(n_);
     }
-    // What a filter allocates depends on capacity and rate alone.
+    // The allocated bytes depend on capacity and rate alone.
     void weigh() {
         constexpr std::uint64_t million = 1'000'000;
         const auto made = must(adaptive_bloom_filter::make({.capacity = million, .false_positive_rate = seen_.rate}));

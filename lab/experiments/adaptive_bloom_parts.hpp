@@ -1,5 +1,4 @@
-// What the experiment adaptive-bloom measures of one filter (adaptive_bloom_parts.cpp), before
-// adaptive_bloom.cpp judges it.
+// The measurements of one filter in the experiment adaptive-bloom; adaptive_bloom.cpp judges them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace genista::lab {
 struct bloom_game {
     std::string_view adversary;
     score seen;
-    std::uint64_t denied = 0;  // members, when the game is over
+    std::uint64_t denied = 0;  // stored keys, when the game is over
     std::uint64_t rebuilds = 0;
 
     [[nodiscard]] bool within(double rate) const noexcept;
@@ -30,7 +29,7 @@ struct bloom_game {
 [[nodiscard]] bloom_game play_plain_bloom(std::string_view adversary, std::uint64_t n, double rate,
                                           std::uint64_t queries, std::uint64_t seed);
 
-// How many reads of R, of either half, operations of one kind cost.
+// The reads of R, of either half, that operations of one kind cost.
 struct read_counts {
     std::uint64_t operations = 0, reads = 0, most = 0;
     void add(std::uint64_t cost) noexcept;
@@ -38,7 +37,7 @@ struct read_counts {
     [[nodiscard]] nlohmann::json json() const;
 };
 
-// How far look-ups go.
+// The levels that look-ups reach.
 struct path_counts {
     std::uint64_t looks = 0, cells = 0, dead_entries = 0;
     std::vector<std::uint64_t> reached{};  // at least this level
@@ -47,18 +46,18 @@ struct path_counts {
     [[nodiscard]] nlohmann::json json() const;
 };
 
-// One filter through n queries, all of them different, which is what fills the levels.
+// One filter through n different queries, which fill the levels.
 struct bloom_anatomy {
     double rate = 0;
     double bits_before = 0, bits_after = 0;  // a key, all that is allocated
-    // The same for a filter of a million keys, where pages and the object itself weigh nothing:
+    // The same for a filter of a million keys, where pages and the object itself are negligible:
     // with the lists of dead cells, and with a plain bit for each cell; and its levels 1, …, d
     // alone.
     double bits = 0, bits_plainly = 0, bits_of_upper = 0;
     double bits_allowed = 0;
     std::uint64_t rebuilds_within = 0;  // n queries
     std::uint64_t denied = 0;
-    std::vector<double> queries{};                          // when the levels were looked at, in n
+    std::vector<double> queries{};                          // when the levels were recorded, in n
     std::vector<std::vector<adaptive_bloom_level>> then{};  // the levels at those times
     read_counts inserts, negatives, false_positives, true_positives, rebuilds;
     path_counts absent_keys, members;

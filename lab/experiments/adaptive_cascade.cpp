@@ -2,22 +2,19 @@
 //
 // At ε = 1/4, 1/8, 1/16 and 2^-8:
 //   (1) the ADAPTIVITY-GAME against every adversary of the lab that does not ask the filter to
-//   grow, judged by the rule for rates
-//       (docs/papers.md), each adversary by itself, its claims by themselves, and the sum, which
-//       has at least 10^4/ε queries;
+//       grow, judged by the rule for rates (docs/papers.md), each adversary by itself, its claims
+//       by themselves, and the sum, which has at least 10^4/ε queries;
 //   (2) all local bits, before and after n queries and after 3 n more with a tenth of the keys
-//   replaced: at most
-//       n log(1/ε) + 6 n, at 2^-8 n log(1/ε) + 4.5 n;
-//   (3) levels: as many as log* n at the most; n_1 within six standard deviations of its
-//   expectation, later n_i at most
-//       ε_(i-1) n_(i-1) (1 + 1/log n) and the slack that the design gives to chance;
+//       replaced: at most n log(1/ε) + 6 n, at 2^-8 n log(1/ε) + 4.5 n;
+//   (3) levels: at most log* n; n_1 within six standard deviations of its expectation, later n_i
+//       at most ε_(i-1) n_(i-1) (1 + 1/log n) and the slack that the design gives to chance;
 //   (4) R: no read for an insert or a negative; for a false positive one point read, and a range
-//   read for each level that it was
-//       found in; one range read for an erase. New hash functions, once in n queries, apart;
+//       read for each level in which it was found; one range read for an erase. New hash functions,
+//       once in n queries, are counted apart;
 //   (5) no false negative.
 // Controls: a Bloom filter, which is FIX switched off, must lose to the adversaries that repeat
-// themselves; and at 1/4 a cascade whose rates are all ε must be made of more than log* n levels.
-// (That n queries get as far is not asked of it: they do not.)
+// queries; and at 1/4 a cascade whose rates are all ε must be made of more than log* n levels. (n
+// queries need not reach the last of them, and do not.)
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,8 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "lab/experiment.hpp"
 #include "lab/experiments/adaptive_cascade.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
@@ -34,7 +31,7 @@ namespace {
 
 constexpr std::array judged_cascade_rates{0.25, 0.125, 0.0625, 0x1p-8};
 
-// How often one takes the logarithm of n until it is at most 1.
+// The number of logarithms after which n is at most 1.
 unsigned log_star(double n) {
     unsigned count = 0;
     for (; n > 1; ++count) n = std::log2(n);
@@ -59,7 +56,8 @@ bool levels_kept(const cascade_life& life) {
 
 bool reads_kept(const cascade_life& life) {
     const auto none = [](const cascade_reads& each) { return each.range_reads + each.point_reads == 0; };
-    // One point read tells that it is no member; each level that it was found in is one range.
+    // One point read shows that it is absent; each level in which it was found costs one range
+    // read.
     const std::uint64_t most = 1 + life.after.levels.size();
     return none(life.inserts) && none(life.negatives) && life.fixes.operations > 0 && life.fixes.each() < 2.5 &&
            life.fixes.most_reads <= most && life.erases.operations > 0 && life.erases.most_reads == 1;
@@ -119,7 +117,7 @@ std::vector<report::section> drawn_cascades(const std::vector<cascade_life>& liv
         space.bars[3].y.push_back(most_cascade_bits(life.rate));
         space.bars[4].y.push_back(std::log2(1 / life.rate));
         report::line_chart chart;
-        chart.title = "Keys that have come to a level, ε = " + shown_rate(life.rate);
+        chart.title = "Keys that have reached a level, ε = " + shown_rate(life.rate);
         chart.caption = "Share of all keys, over n queries by absent keys; every false positive is fixed.";
         chart.x = {"queries / n", false, report::unit::number};
         chart.y = {"n_i / n", true, report::unit::number};
@@ -135,7 +133,7 @@ std::vector<report::section> drawn_cascades(const std::vector<cascade_life>& liv
     return {{"Space", "", {std::move(space)}}, std::move(levels)};
 }
 
-std::string told_of_cascade(const cascade_game& game, const cascade_life& life) {
+std::string summary_of_cascade(const cascade_game& game, const cascade_life& life) {
     const auto share = [](std::uint64_t part, std::uint64_t of) {
         return shown(of == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(of)) + " %";
     };
@@ -150,11 +148,9 @@ std::string told_of_cascade(const cascade_game& game, const cascade_life& life) 
     return text;
 }
 
-}  // namespace
-
 result<outcome> run_adaptive_cascade(const run_options& options) {
     if (!options.filter.empty() && options.filter != cascade_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: adaptive-cascade knows cascade",
+        return error::make(error_code::invalid_argument, "filter %s: adaptive-cascade measures cascade",
                            options.filter.c_str());
     return run_experiment("adaptive-cascade", options, [&] {
         outcome out;
@@ -177,7 +173,7 @@ result<outcome> run_adaptive_cascade(const run_options& options) {
             levels = levels && levels_kept(life);
             reads = reads && reads_kept(life);
             denied += game.all.false_negatives + life.false_negatives;
-            out.measured += (i == 0 ? "" : "; ") + told_of_cascade(game, life);
+            out.measured += (i == 0 ? "" : "; ") + summary_of_cascade(game, life);
             lost["bloom at " + shown_rate(rate)] = game.control;
             options.progress(part * static_cast<double>(i + 1));
         }
@@ -215,4 +211,15 @@ result<outcome> run_adaptive_cascade(const run_options& options) {
     });
 }
 
+const registration adaptive_cascade_experiment{{
+    .id = "adaptive-cascade",
+    .order = 116,
+    .promise = "The same over single-hash filters whose rates fall like a tower needs only about log* n levels and "
+               "optimal space.",
+    .where = "broom17 §5, Thm 20",
+    .run = run_adaptive_cascade,
+    .takes = {.quick_seconds = 9, .full_minutes = 10},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -13,8 +13,7 @@
 
 namespace genista::lab {
 
-// ---- the game: adaptive_cascade_game.cpp
-// ------------------------------------------------------------------------------
+// ---- the game: adaptive_cascade_game.cpp -------------------------------------------------------
 
 struct cascade_game {
     double rate = 0;
@@ -29,10 +28,9 @@ struct cascade_game {
 [[nodiscard]] cascade_game play_cascade_game(double rate, std::uint64_t effort, std::uint64_t seed,
                                              nlohmann::json& series);
 
-// ---- a life of n queries: adaptive_cascade_life.cpp
-// -------------------------------------------------------------------
+// ---- a life of n queries: adaptive_cascade_life.cpp --------------------------------------------
 
-// What R was asked by one kind of operation, new hash functions apart.
+// The reads of R by one kind of operation, new hash functions apart.
 struct cascade_reads {
     std::uint64_t operations = 0, range_reads = 0, point_reads = 0, most_reads = 0;
 
@@ -51,7 +49,7 @@ struct cascade_life {
     std::uint64_t queries = 0, false_positives = 0, false_negatives = 0, rebuilds = 0;
     cascade_reads inserts{}, negatives{}, fixes{}, erases{};
 
-    // [broom17 §5]: E n_1, and for later levels the text's bound on it, ε_(i-1) n_(i-1).
+    // [broom17 §5]: E n_1, and for later levels the paper's bound on it, ε_(i-1) n_(i-1).
     [[nodiscard]] double expected(std::size_t level) const noexcept;
     [[nodiscard]] unsigned levels_used() const noexcept;
 };

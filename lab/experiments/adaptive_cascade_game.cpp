@@ -12,15 +12,15 @@
 namespace genista::lab {
 namespace {
 
-// Stages are made for the bins of the broom filter. A cascade has none, and new hash functions
-// after as many queries as it has keys: one of about 1,000 keys lives long enough to be studied,
+// Stages are made for the bins of the broom filter. A cascade has none, and gets new hash functions
+// after as many queries as it has keys. With about 1,000 keys it lives long enough to be attacked,
 // and is small enough to be emptied and filled.
 stage stage_for(const adversary& by) {
     if (by.plays_on.keys == many_bins.keys) return {20'000, 20'000};
     if (by.plays_on.keys == half_empty_bin.keys) return {1'000, 300};
     if (by.name == "fresh-crowded") return {1'000, 1'000};
     if (by.plays_on.keys == few_hundred.keys) return {1'000, 700};
-    return {1'000, 900};  // room for those who insert
+    return {1'000, 900};  // room for adversaries that insert
 }
 
 struct cascade_verdict {
@@ -30,7 +30,7 @@ struct cascade_verdict {
 
 cascade_verdict judged_cascade(const score& seen, double rate) {
     cascade_verdict made{most_plausible_hits(seen.negatives, rate), most_plausible_hits(seen.guesses, rate), false};
-    // Who waits for an insert that costs a read waits for ever, and asks nothing.
+    // An adversary that waits for an insert that costs a read waits for ever, and asks nothing.
     made.kept = seen.operations > 0 && seen.false_positives <= made.plausible &&
                 seen.right_guesses <= made.plausible_guesses && seen.false_negatives == 0;
     return made;
@@ -61,26 +61,26 @@ cascade_game play_cascade_game(double rate, std::uint64_t effort, std::uint64_t 
     for (const adversary& by : all_adversaries()) {
         if (by.name == "growth-replay") continue;  // it does not grow
         const score seen = play_cascade(by, rate, effort, ++seed);
-        const cascade_verdict says = judged_cascade(seen, rate);
+        const cascade_verdict judged = judged_cascade(seen, rate);
         made.all += seen;
-        if (!says.kept) made.won_by.append(made.won_by.empty() ? "" : ", ").append(by.name);
+        if (!judged.kept) made.won_by.append(made.won_by.empty() ? "" : ", ").append(by.name);
         series.push_back({{"adversary", by.name},
                           {"rate", rate},
                           {"keys", stage_for(by).keys},
                           {"negatives", seen.negatives},
                           {"false_positives", seen.false_positives},
-                          {"most_plausible", says.plausible},
+                          {"most_plausible", judged.plausible},
                           {"guesses", seen.guesses},
                           {"right_guesses", seen.right_guesses},
-                          {"most_plausible_guesses", says.plausible_guesses},
+                          {"most_plausible_guesses", judged.plausible_guesses},
                           {"false_negatives", seen.false_negatives},
                           {"operations", seen.operations},
                           {"range_reads", seen.reads},
-                          {"kept", says.kept}});
+                          {"kept", judged.kept}});
     }
     made.kept = made.won_by.empty() && made.all.negatives >= trials_for(rate) && judged_cascade(made.all, rate).kept;
 
-    // FIX switched off: a filter that never learns, under those who only repeat themselves.
+    // FIX switched off: a filter that never learns, under the adversaries that only repeat queries.
     constexpr std::array repeaters{"repeat-one", "pool-replay", "rounds"};
     for (const char* name : repeaters) {
         local_arena<bloom_filter> at{

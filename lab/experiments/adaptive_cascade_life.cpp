@@ -1,5 +1,5 @@
-// A cascade full of keys, and n queries against it: what becomes of its levels, what R is asked.
-// See adaptive_cascade.hpp.
+// A full cascade, and n queries against it: its levels, and the reads of R. See
+// adaptive_cascade.hpp.
 #include <algorithm>
 #include <cmath>
 
@@ -12,19 +12,19 @@
 namespace genista::lab {
 namespace {
 
-class living {
+class cascade_in_use {
   public:
-    living(std::uint64_t keys, double rate, cascade_rates rates, std::uint64_t seed)
+    cascade_in_use(std::uint64_t keys, double rate, cascade_rates rates, std::uint64_t seed)
         : filter_{must(cascade_filter::make({.capacity = keys,
                                              .false_positive_rate = rate,
                                              .hash = hasher{hash_key::from_seed(seed)},
                                              .repeatable = seed,
                                              .rates = rates}))},
           keys_{keys} {
-        must(filter_.rebuild(remote_.map()));  // R's index is ours from now on
+        must(filter_.rebuild(remote_.map()));  // this filter now owns R's index
     }
 
-    // All operations count what R was asked, unless new hash functions came with them.
+    // All operations count their reads of R, unless new hash functions were drawn meanwhile.
     template <class Call>
     void counted(cascade_reads& to, Call call) {
         const remote_counts records = remote_.records().counts(), index = remote_.index().counts();
@@ -59,8 +59,8 @@ class living {
         found_.push_back(key);
     }
     void fresh_query(cascade_life& seen) { query(next_absent_key_++, seen); }
-    // Half of them are absent keys never asked before, half are false positives of old: what
-    // adversaries do.
+    // Half of them are absent keys that were not queried before, half are old false positives, as
+    // adversaries ask them.
     void any_query(cascade_life& seen, random_stream& chance) {
         const bool old = !found_.empty() && chance.below(2) == 0;
         query(old ? found_[chance.below(found_.size())] : next_absent_key_++, seen);
@@ -102,10 +102,10 @@ cascade_life live_cascade(std::uint64_t keys, double rate, cascade_rates rates, 
     cascade_life seen;
     seen.rate = rate;
     seen.keys = keys;
-    living life{keys, rate, rates, seed};
+    cascade_in_use life{keys, rate, rates, seed};
     for (std::uint64_t key = 0; key < keys; ++key) life.insert(key, seen.inserts);
     seen.bits_before = life.bits();
-    // n queries, one short of those that make new hash functions due.
+    // n queries, one less than make new hash functions due.
     constexpr std::uint64_t parts = 10;
     for (std::uint64_t part = 0; part < parts; ++part) {
         const std::uint64_t last = (part + 1) * (keys - 1) / parts;
@@ -123,8 +123,8 @@ cascade_life live_cascade(std::uint64_t keys, double rate, cascade_rates rates, 
         for (unsigned reached = 0; reached <= level; ++reached) seen.reached[reached] += 1 / static_cast<double>(keys);
     }
     life.count_denied(0, seen);
-    // And on: a tenth of the keys leave and others come, 3 n queries, half of them false positives
-    // of old.
+    // Then a tenth of the keys are replaced, and 3 n queries follow, half of them old false
+    // positives.
     random_stream chance{seed};
     for (std::uint64_t i = 0; i < 3 * keys; ++i) {
         life.any_query(seen, chance);

@@ -3,27 +3,27 @@
 //
 // Every adversary of the lab plays against the filter at ε = 2^-8 and 2^-12, on the stage where it
 // is strongest (often a single bin), in several games with hash keys of their own. Judged by the
-// rule for rates (docs/papers.md), for each adversary: all its queries of absent keys, and by
-// themselves those on which it staked its claim; and the sum over all adversaries. The controls
+// rule for rates (docs/papers.md), for each adversary: all its queries of absent keys, and
+// separately those on which it staked its claim; and the sum over all adversaries. The controls
 // (lab/controls) lack one rule each and must lose to the same adversaries.
 //
 // Then the same at 2^-8 against the filter as a user gets it: with a key of its own and an unsalted
-// first epoch, erases that are vouched for, in bulk and by halves (`forget`), keys of 15, 16 and 60
-// bytes, a memory limit; and in all of them the adversaries of refused inserts, failing range
-// reads, restores and copies. An adversary that makes no claim in a game did not play it, which is
-// not the same as kept; those of failures have to play, or the experiment is not kept.
+// first epoch, erases with `assume_present`, in bulk and by halves (`forget`), keys of 15, 16 and
+// 60 bytes, a memory limit; and in all of them the adversaries of refused inserts, failing range
+// reads, restores and copies. An adversary that makes no claim in a game did not play it, which
+// does not count as kept; the adversaries of failures have to play, or the experiment is not kept.
 //
-// Last, the bound from both sides: bins with 48 slots and 64 entries, nothing adapted, have to let
-// C/N + K/2^d of all absent keys through, within 3 %. With 10^7 queries the standard deviation is
-// 0.5 %.
+// Last, the bound from both sides: bins with 48 slots and 64 entries, nothing adapted, must have
+// false positives for C/N + K/2^d of all absent keys, within 3 %. With 10^7 queries the standard
+// deviation is 0.5 %.
 //
-// --filter broom_paper plays against the structure of the text, with the adversaries whose pairs of
-// keys its proof counts; the others are broom-gap's.
+// --filter broom_paper plays against the structure of the paper, with the adversaries whose pairs
+// of keys its proof counts; broom-gap has the others.
 //
 // Sample: quick at least 10^4/ε queries at 2^-8 in the sum, else at both rates. False alarm: at
 // most 10^-9 for each of about 90 judgements. Smallest lie caught: 10 % above ε at 99.9 % in the
-// sum, as for any such sample; what an attack hides in few claims follows from their number, which
-// the series has, and the controls show how far beyond it a real hole lies.
+// sum, as for any such sample; the series has the number of claims, from which the smallest lie in
+// few claims follows, and the controls show how far beyond it a real hole lies.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -40,7 +40,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/controls/controls.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/index_arena.hpp"
 #include "lab/statistics/binomial.hpp"
@@ -68,7 +68,7 @@ struct game_played {
         return seen.false_positives > plausible() || seen.right_guesses > plausible_guesses() ||
                seen.false_negatives != 0 || seen.unrepaired != 0;
     }
-    // An adversary that never sees its chance makes no claim.
+    // An adversary without an opportunity makes no claim.
     [[nodiscard]] bool played() const noexcept { return seen.guesses > 0; }
     [[nodiscard]] std::string_view verdict() const noexcept {
         return broken() ? "broken" : played() ? "kept" : "did not play";
@@ -129,7 +129,7 @@ void play_on(game_played& out, Options options, const adversary& by, const game_
 }
 
 // The broom filter takes more keys than it was made for, in backyards; broom_paper does not. These
-// adversaries bring some in.
+// adversaries insert some.
 std::uint64_t room_for(const adversary& by) {
     const bool brings_members = by.name == "exclusion" || by.name == "backyard-probing";
     return brings_members ? by.plays_on.keys : 0;
@@ -156,7 +156,7 @@ game_played play_adversary(const adversary& by, const game_plan& p, int games, s
     return out;
 }
 
-// broom_paper's guarantee speaks of pairs of keys that were asked together, or never met; and it
+// broom_paper's guarantee is about pairs of keys that were asked together, or never met; and it
 // does not grow.
 bool is_considered(const adversary& by, bool as_in_the_text) {
     return !as_in_the_text || (!by.uses_history_of_others && by.name != "growth-replay");
@@ -199,10 +199,10 @@ std::string formatted(const char* format, double value) {
 
 using progress_share = std::function<void(double)>;
 
-// Adversaries that have made a claim somewhere.
+// Adversaries that made a claim in some game.
 using claimants = std::set<std::string_view>;
 
-// All adversaries at one rate and in one mode, and what the sum says.
+// All adversaries at one rate and in one mode, and their sum.
 struct game_summary {
     score all;
     bool kept = true;
@@ -295,11 +295,9 @@ two_sided ask_full_bins(std::uint64_t seed, std::uint64_t queries) {
     return seen;
 }
 
-}  // namespace
-
 result<outcome> run_broom_game(const run_options& options) try {
     if (!options.filter.empty() && options.filter != broom_filter::name && options.filter != broom_paper_filter::name) {
-        return error::make(error_code::invalid_argument, "filter %s: broom-game knows broom and broom_paper",
+        return error::make(error_code::invalid_argument, "filter %s: broom-game measures broom and broom_paper",
                            options.filter.c_str());
     }
     const game_plan coarse{0x1p-8, options.quick ? 2'000'000u : 30'000'000u};
@@ -326,7 +324,7 @@ result<outcome> run_broom_game(const run_options& options) try {
         }
         exact = ask_full_bins(options.seed, 10'000'000);
     }
-    // Some adversaries claim only what they recognise, and there may be nothing to recognise; those
+    // Some adversaries claim only keys that they recognise, and there may be none; the adversaries
     // of failures always can.
     std::string waiting, silent;
     for (const adversary& by : all_adversaries()) {
@@ -350,7 +348,7 @@ result<outcome> run_broom_game(const run_options& options) try {
     out.promised =
         "whatever an adversary has seen, each query of an absent key is a false positive with probability at most ε, "
         "and "
-        "each of its claims; no member is ever denied; local state of at least n log(1/ε) bits";
+        "each of its claims; no stored key is ever denied; local state of at least n log(1/ε) bits";
     out.kept = controls_lost && exact.kept() && silent.empty();
     for (const game_summary& each : sums) {
         out.kept = out.kept && each.kept;
@@ -375,4 +373,15 @@ result<outcome> run_broom_game(const run_options& options) try {
     return error::make(error_code::unsupported, "broom-game: %s", failed.what());
 }
 
+const registration broom_game_experiment{{
+    .id = "broom-game",
+    .order = 101,
+    .promise = "Whoever plays the adaptivity game, each of their guesses is a false positive with probability at most "
+               "ε, for the whole life of the filter.",
+    .where = "broom18 Def. 3, Lemmas 4, 13",
+    .run = run_broom_game,
+    .takes = {.quick_seconds = 20, .full_minutes = 8},
+}};
+
+}  // namespace
 }  // namespace genista::lab

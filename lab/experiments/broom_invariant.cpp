@@ -1,11 +1,11 @@
 // broom-invariant: at no time is one stored fingerprint a prefix of another [broom18 Inv. 7]. Our
-// layout keeps more: all bases of a bin differ, live and dead, so no fingerprint can begin another,
-// extended or not (docs/filters/broom.md, law L3).
+// layout keeps more: all bases of a bin differ, live and dead, so no fingerprint can be a prefix of
+// another, extended or not (docs/filters/broom.md, law L3).
 //
 // Chance drives small filters beside an exact set: inserts, erases, returning keys, absent keys
 // that are repaired and asked again, for rates with and without tails, every history, with and
-// without growth. After every operation the audit goes through every bin: bases and tags differ,
-// every member owns a slot or an entry, counts agree.
+// without growth. After every operation the audit checks every bin: bases and tags differ, every
+// stored key owns a slot or an entry, counts agree.
 //
 // Control: colliding inserts that extend instead of renewing; the audit must find two slots with
 // one base. Two keys have to meet in one base first, so up to 40 filters are driven, quick or not,
@@ -15,8 +15,8 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/controls/invariant_control.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/workloads/invariant_run.hpp"
 
 namespace genista::lab {
@@ -85,12 +85,20 @@ outcome measure_invariant(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_invariant(const run_options& options) {
     return run_on_either(
         "broom-invariant", options, [&] { return measure_invariant(options); },
         [&] { return measure_paper_invariant(options); });
 }
 
+const registration broom_invariant_experiment{{
+    .id = "broom-invariant",
+    .order = 103,
+    .promise = "At no time is one stored fingerprint a prefix of another.",
+    .where = "broom18 Inv. 7",
+    .run = run_broom_invariant,
+    .takes = {.quick_seconds = 1.5, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -6,11 +6,12 @@
 // hashes.
 //
 // Control: a full filter judged by half its rate must fail.
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/broom_rates.hpp"
 #include "lab/workloads/broom_run.hpp"
 
 namespace genista::lab {
+namespace {
 
 result<outcome> run_broom_large(const run_options& options) {
     const auto ours = [&] {
@@ -35,4 +36,14 @@ result<outcome> run_broom_large(const run_options& options) {
     return run_on_either("broom-large", options, ours, papers);
 }
 
+const registration broom_large_experiment{{
+    .id = "broom-large",
+    .order = 111,
+    .promise = "Small ε: the design that splits a remainder into signature and tail.",
+    .where = "broom18 §5.4",
+    .run = run_broom_large,
+    .takes = {.quick_seconds = 1.7, .full_minutes = 3},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -3,10 +3,10 @@
 //
 // Here the first level is a bin of 48 slots in two halves of 32, the second its backyard of 64
 // entries. Positions are random, so a bin gets Poisson many keys, each in either half: the share of
-// the keys that find no room is one number, the same for every n (*fork*: the paper's lemmas let it
+// the keys that do not fit is one number, the same for every n (*fork*: the paper's lemmas let it
 // vanish; a constant 3 % is what one cache line a bin costs). Each size must agree with that number
 // within five standard deviations, no backyard may reach 64, no insert may be refused, and churn,
-// which leaves dead slots behind, must not fill a backyard either.
+// which leaves tombstones behind, must not fill a backyard either.
 //
 // Control: a hash that keeps runs of 16 keys together. It is far from Poisson, and must fail the
 // same measurement.
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "genista/filters/broom.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/workloads/our_workload.hpp"
 
 namespace genista::lab {
@@ -26,7 +26,7 @@ constexpr unsigned slots_of_a_half = 32;
 constexpr unsigned entries_of_a_backyard = 64;
 constexpr double allowed_deviations = 5;  // a false alarm once in 1.7 million rows
 
-// Keys of one bin that find no room, over two independent Poisson halves of mean/2 keys each.
+// Keys of one bin that do not fit, over two independent Poisson halves of mean/2 keys each.
 struct overflow_law {
     double mean = 0;        // of keys outside
     double deviation = 0;   // standard deviation
@@ -89,7 +89,7 @@ struct bin_overflow_seen {
     }
 };
 
-// Keys inserted one by one until the filter is at its capacity; some may find no room at all.
+// Keys inserted one by one until the filter is at its capacity; some may not fit at all.
 std::uint64_t fill_one_by_one(our_workload& w, std::uint64_t count) {
     std::uint64_t refused = 0;
     for (std::uint64_t key = 0; key < count; ++key) {
@@ -141,7 +141,7 @@ outcome measure_overflow(const run_options& options) {
     kept = kept && single.kept();
     options.progress(0.7);
 
-    // Dead slots take room: no law to agree with, but no backyard may fill.
+    // Tombstones take room: no law to agree with, but no backyard may fill.
     for (std::uint64_t i = 0; i < 3 * n; ++i) {
         w.erase(i);
         w.insert(n + i);
@@ -192,12 +192,20 @@ outcome measure_overflow(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_overflow(const run_options& options) {
     return run_on_either(
         "broom-overflow", options, [&] { return measure_overflow(options); },
         [&] { return measure_paper_overflow(options); });
 }
 
+const registration broom_overflow_experiment{{
+    .id = "broom-overflow",
+    .order = 109,
+    .promise = "The first level rarely runs over and the second never fills up.",
+    .where = "broom18 Lemmas 17–19",
+    .run = run_broom_overflow,
+    .takes = {.quick_seconds = 2, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

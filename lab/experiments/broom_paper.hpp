@@ -1,9 +1,9 @@
-// The halves of the broom experiments that measure broom_paper, the structure of the text:
+// The halves of the broom experiments that measure broom_paper, the structure of the paper:
 // `--filter broom_paper`.
 //
-// Each in a file of its own, broom_paper_X.cpp beside broom_X.cpp. They judge by what the text
-// promises, not by what our own layout reaches. All take rates for which the design is the same for
-// every n they look at.
+// Each in a file of its own, broom_paper_X.cpp beside broom_X.cpp. They judge by the paper's
+// promise, not by what our own layout reaches. All use rates for which the design is the same for
+// every n that is measured.
 #pragma once
 
 #include "lab/experiment.hpp"

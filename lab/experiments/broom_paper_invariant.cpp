@@ -1,12 +1,12 @@
-// broom-invariant for the text's structure: no fingerprint of a level is a prefix of another,
-// whatever hash function made it [broom18 Inv. 7].
+// broom-invariant for the paper's structure: no fingerprint of a level is a prefix of another,
+// whichever hash function made it [broom18 Inv. 7].
 //
 // Chance drives small filters beside an exact set, in both designs, with every rule for ghosts and
-// for rehashing. After every operation the audit takes the hash of everybody who is there and
-// counts the fingerprints that are prefixes of it: their own.
+// for rehashing. After every operation the audit takes the hash of every stored key and counts the
+// fingerprints that are prefixes of it: only its own.
 //
-// Control: the same keys with fingerprints that nobody extends, quotient and remainder alone: two
-// of them must be equal.
+// Control: the same keys with fingerprints that are never extended, quotient and remainder alone:
+// two of them must be equal.
 #include <set>
 #include <string>
 #include <utility>
@@ -78,7 +78,7 @@ outcome measure_paper_invariant(const run_options& options) {
                    std::to_string(all.inserts) + " inserts, " + std::to_string(all.erases) + " erases, " +
                    std::to_string(all.adapts) + " repairs) over " + std::to_string(out.series.size()) +
                    " kinds of filter" + (all.kept() ? "" : "; first: " + all.first_complaint);
-    out.control = {{"what", "fingerprints that nobody extends"},
+    out.control = {{"what", "fingerprints that are never extended"},
                    {"inserts_until_two_were_equal", equal_at},
                    {"failed_as_it_must", equal_at != 0}};
     out.kept = all.kept() && equal_at != 0;

@@ -1,14 +1,14 @@
-// broom-overflow for the structure of the text: the primary level rarely runs over, the second part
-// never fills [broom18 Lemmas 17-19].
+// broom-overflow for the structure of the paper: the primary level rarely runs over, the second
+// part never fills [broom18 Lemmas 17-19].
 //
 // The share of the keys that lie in the second level (small design) or in the backyard (large
 // design), times log² n: the lemmas say that it is O(1). It must stay below `most_overflow_share`
-// for every n, in filters just built and after 3 n replacements, which move gaps about. "Never
-// fills" is checked as such: nobody is refused and the filter never has to start afresh, which it
-// does when neither part has room within its window.
+// for every n, in filters just built and after 3 n replacements, which move gaps. "Never fills" is
+// checked as such: no key is refused and the filter is never rebuilt, as it is when neither part
+// has room within its window.
 //
-// Controls: the primary level as a bare array with linear probing up to the same window, fed from
-// outside. With random quotients it agrees with the filter; with a hash that keeps runs of 16 keys
+// Controls: the primary level as a bare array with linear probing up to the same window, filled
+// directly. With random quotients it agrees with the filter; with a hash that keeps runs of 16 keys
 // together, and without the slack α, it must fail.
 #include <algorithm>
 #include <cmath>
@@ -52,8 +52,8 @@ paper_overflow_seen look_at_overflow(const paper_workload& w, std::uint64_t rebu
     return {w.filter().stats().keys, parts.overflow_keys, parts.overflow_slots, parts.rebuilds - rebuilds_before};
 }
 
-// Linear probing up to a window in a bare array of slots. Where gaps are does not depend on who
-// lies where, so that this overflows exactly as the primary level does.
+// Linear probing up to a window in a bare array of slots. The gaps do not depend on which key lies
+// where, so this overflows exactly as the primary level does.
 template <class Quotient>
 paper_overflow_seen probe_bare(std::uint64_t keys, std::uint64_t slots, unsigned window, Quotient quotient) {
     std::vector<bool> taken(slots + window + 1);
@@ -86,7 +86,7 @@ outcome measure_paper_overflow(const run_options& options) {
             paper_workload w{seeded_paper(n, rate, options.seed)};
             w.put(0, n);
             must(w.filter().rebuild(w.remote()));
-            const paper_overflow_seen fresh = look_at_overflow(w, 1);  // one is this build
+            const paper_overflow_seen fresh = look_at_overflow(w, 1);  // one is the first build
             out.series.push_back(fresh.row("built at once", design));
             kept = kept && fresh.kept();
             most_fresh = std::max(most_fresh, fresh.scaled());
@@ -109,11 +109,11 @@ outcome measure_paper_overflow(const run_options& options) {
         return [&hash, among](std::uint64_t key) { return scale(hash(key).position, among); };
     };
     const auto clumps = [&](std::uint64_t key) { return scale(hash(key / 16).position, shape.bins); };
-    const paper_overflow_seen twin = probe_bare(largest, shape.bins, shape.window, spread(shape.bins));
+    const paper_overflow_seen bare = probe_bare(largest, shape.bins, shape.window, spread(shape.bins));
     const paper_overflow_seen clumped = probe_bare(largest, shape.bins, shape.window, clumps);
     const paper_overflow_seen tight = probe_bare(largest, largest, shape.window, spread(largest));
-    const bool controls_failed = !clumped.kept() && !tight.kept() && twin.kept();
-    out.series.push_back(twin.row("a bare array, random quotients", "primary level"));
+    const bool controls_failed = !clumped.kept() && !tight.kept() && bare.kept();
+    out.series.push_back(bare.row("a bare array, random quotients", "primary level"));
     out.series.push_back(clumped.row("control: runs of 16 keys lie together", "primary level"));
     out.series.push_back(tight.row("control: no slack", "primary level"));
 
@@ -123,11 +123,11 @@ outcome measure_paper_overflow(const run_options& options) {
         "fills";
     out.measured = "at most " + shown(most_fresh, 3) + " n/log² n in filters just built, n = 10^4 to " +
                    (options.quick ? "10^6" : "10^7") + ", and " + shown(most_churned, 3) +
-                   " n/log² n after 3 n replacements; " + (kept ? "nobody refused, never started afresh" : "NOT kept");
+                   " n/log² n after 3 n replacements; " + (kept ? "no key refused, never rebuilt" : "NOT kept");
     out.control = {{"what", "a hash that keeps runs of 16 keys together; a primary level without slack"},
                    {"clumped_times_log_squared", clumped.scaled()},
                    {"without_slack_times_log_squared", tight.scaled()},
-                   {"random_times_log_squared", twin.scaled()},
+                   {"random_times_log_squared", bare.scaled()},
                    {"failed_as_they_must", controls_failed}};
     out.kept = kept && controls_failed;
     out.parameters = {{"filter", broom_paper_filter::name},

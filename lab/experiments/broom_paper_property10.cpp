@@ -1,16 +1,16 @@
-// broom-property10 for the text's structure: x, once a false positive through y, is none through y
-// again until one of them gets another hash function, even if y leaves and comes back [broom18
-// Prop. 10].
+// broom-property10 for the paper's structure: x, once a false positive through y, is none through y
+// again until one of them gets another hash function, even if y is erased and inserted again
+// [broom18 Prop. 10].
 //
-// (1) The property. A false positive x is repaired; then the members that were there leave and come
-// back in any order, and x is asked after every step, until somebody has got another hash function
+// (1) The property. A false positive x is repaired; then the stored keys are erased and inserted
+// again in any order, and x is asked after every step, until some key has got another hash function
 // (a repair moves the frontier, so does an insert that collides; a key that changes its level has
-// changed its function, too). It must never be let through. (2) The attack of [§4.3]: delete and
-// reinsert members until x is a false positive again, then go on with that member. Every look-up is
-// a guess, judged by the one rule for rates.
+// changed its function, too). It must never be a false positive. (2) The attack of [§4.3]: delete
+// and reinsert stored keys until x is a false positive again, then continue with that key. Every
+// look-up is a guess, judged by the rule for rates.
 //
 // Control: the same two with ghosts that are forgotten. There the attack wins round after round,
-// until the frontier comes by.
+// until the frontier passes.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -50,13 +50,13 @@ property_seen try_to_collide_in_paper(const broom_paper_options& options, std::u
         ++seen.epochs;
         const hash_functions_seen then = seen_by(w.filter());
         for (std::uint64_t step = 0; step < 4 * members && seen_by(w.filter()) == then; ++step) {
-            const bool leaves = outside.empty() || (!inside.empty() && chance() % 2 == 0);
-            std::vector<std::uint64_t>&from = leaves ? inside : outside, &to = leaves ? outside : inside;
+            const bool erases = outside.empty() || (!inside.empty() && chance() % 2 == 0);
+            std::vector<std::uint64_t>&from = erases ? inside : outside, &to = erases ? outside : inside;
             std::swap(from[chance() % from.size()], from.back());
             const std::uint64_t y = from.back();
             from.pop_back();
             to.push_back(y);
-            leaves ? w.erase(y) : w.insert(y);
+            erases ? w.erase(y) : w.insert(y);
             if (seen_by(w.filter()) != then) break;
             ++seen.asked;
             seen.violations += w.filter().may_contain(x) ? 1u : 0u;
@@ -65,7 +65,7 @@ property_seen try_to_collide_in_paper(const broom_paper_options& options, std::u
     return seen;
 }
 
-// One member after the other is taken out and put back, and x asked after each.
+// Each stored key in turn is erased and inserted again, and x asked after each.
 reinsertion_seen attack_by_reinserting(const broom_paper_options& options, std::uint64_t members,
                                        const reinsertion_plan& plan, const std::function<void(double)>& progress) {
     paper_workload w{options};
@@ -148,9 +148,9 @@ outcome measure_paper_property10(const run_options& options) {
         no_property.violations > 0 && no_ghosts.rounds > 0 && 10 * no_ghosts.rounds_won >= 7 * no_ghosts.rounds;
 
     out.promised =
-        "a repaired false positive is none again through the same member until one of the two has another hash "
+        "a repaired false positive is none again through the same stored key until one of the two has another hash "
         "function; "
-        "deleting and reinserting members wins at most ε of the guesses";
+        "deleting and reinserting stored keys wins at most ε of the guesses";
     out.measured = std::to_string(property.violations) + " of " + std::to_string(property.asked) +
                    " repeated questions about " + std::to_string(property.caught) +
                    " repaired false positives; the attack won " + std::to_string(all.wins()) + " of " +

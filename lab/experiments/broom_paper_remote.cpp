@@ -1,23 +1,24 @@
-// broom-remote for the structure of the text: what it asks of R [broom18 Thm 6], counted call by
-// call on records and index.
+// broom-remote for the structure of the paper: its calls of R [broom18 Thm 6], counted one by one
+// on records and index.
 //
-//     call             point reads   range reads                                      writes of the index
-//     a negative       0             0                                                0
-//     false positive   1             2 + c: REVLOOKUP, the frontier, and one that     2 c, one for a ghost
-//                                    says where each key lies that it moves; at
-//                                    most 3 + 4 c (small design), 2 + 2 c (large)
-//     erase            0             2, at most 3 (small)                             at most 3
-//     new key          0             none, or with probability ≤ ε as many as a       2, and as many as a false positive
-//                                    false positive
+//     call             point reads   range reads                         writes of the index
+//     a negative       0             0                                   0
+//     false positive   1             2 + c: REVLOOKUP, the frontier,     2 c, one for a ghost
+//                                    and one for the place of each key
+//                                    that it moves; at most 3 + 4 c
+//                                    (small design), 2 + 2 c (large)
+//     erase            0             2, at most 3 (small)                at most 3
+//     new key          0             none, or with probability ≤ ε as    2, and as many as a false
+//                                    many as a false positive            positive
 //
-// The rare ones: each of the c keys that are rehashed may collide where it goes, and where two
-// levels match it takes one more to say whose fingerprint is whose. (Should the frontier bring the
-// false positive back, with probability ε, two more.) So the *maximum* depends on c = 3 alone. It
+// The rare ones: each of the c keys that are rehashed may collide in its new place, and where two
+// levels match one more read assigns the fingerprints to keys. (If the frontier makes the key a
+// false positive again, with probability ε, two more.) So the *maximum* depends on c = 3 alone. It
 // is checked as such for n = 10^4, 10^5 (and 10^6), in a filter just built and in one that saw 3 n
 // replacements; the mean must not grow with n either.
 //
-// Controls: a Bloom filter reads for a known false positive every time it is asked; inserts judged
-// by ε/4 must fail.
+// Controls: a Bloom filter reads for a known false positive at every query; inserts judged by ε/4
+// must fail.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -30,8 +31,8 @@
 namespace genista::lab {
 namespace {
 
-constexpr unsigned keys_rehashed = 3;        // the text's c
-constexpr unsigned ghosts_of_one_key = 3;    // those of the last key that the frontier takes go with it
+constexpr unsigned keys_rehashed = 3;        // the paper's c
+constexpr unsigned ghosts_of_one_key = 3;    // those of the last key that the frontier rehashes are removed with it
 constexpr double mean_may_grow_by = 1.05;    // from one n to a larger one
 constexpr std::uint64_t judged_means = 500;  // calls
 
@@ -39,7 +40,7 @@ struct call_cost {
     std::uint64_t point_reads = 0, range_reads = 0, index_writes = 0;
 };
 
-// Everything one kind of call costs: the most, and the sum.
+// The cost of one kind of call: the most, and the sum.
 struct call_counts {
     std::uint64_t calls = 0, reading = 0;  // calls, those with a range read
     call_cost most{}, sum{};
@@ -70,7 +71,7 @@ struct call_counts {
     }
 };
 
-struct call_tallies {
+struct call_counters {
     call_counts negatives, adapts, erases, absent_keys_erased, inserts;
 
     [[nodiscard]] bool inserts_within(double judged_as) const {
@@ -103,15 +104,15 @@ class paper_remote_run {
     paper_remote_run(std::uint64_t n, double rate, std::uint64_t seed) : w_{seeded_paper(n, rate, seed)}, next_{n} {
         w_.load(0, n);
     }
-    void ask(call_tallies& into, std::uint64_t queries) {
+    void ask(call_counters& into, std::uint64_t queries) {
         for (std::uint64_t key = w_.fresh_absent_keys(queries), end = key + queries; key < end; ++key) {
             bool wrong = false;
             const call_cost one = cost_of([&] { wrong = w_.query_absent_key(key); });
             (wrong ? into.adapts : into.negatives).add(one);
         }
     }
-    // The oldest key leaves, a new one comes, and somebody wants to erase an absent key.
-    void replace(call_tallies& into) {
+    // Erases the oldest key, inserts a new one, and tries to erase an absent key.
+    void replace(call_counters& into) {
         into.erases.add(cost_of([&] { w_.erase(oldest_); }));
         into.absent_keys_erased.add(cost_of([&] { w_.erase(first_absent_key + oldest_); }));
         into.inserts.add(cost_of([&] { w_.insert(next_); }));
@@ -138,8 +139,7 @@ class paper_remote_run {
     std::uint64_t oldest_ = 0, next_;
 };
 
-// Reads for known false positives of a Bloom filter, asked ten times more: the share of questions
-// that read.
+// Known false positives of a Bloom filter, asked ten times more: the share of queries that read.
 double bloom_share_asked_again(std::uint64_t n, std::uint64_t seed) {
     bloom_filter bloom = must(bloom_filter::make(
         {.capacity = n, .false_positive_rate = paper_small_rate, .hash = hasher{hash_key::from_seed(seed)}}));
@@ -167,13 +167,13 @@ outcome measure_paper_remote(const run_options& options) {
             const auto queries = static_cast<std::uint64_t>((options.quick ? 3'000 : 30'000) / rate);
             paper_remote_run run{n, rate, options.seed};
             const bool large = run.work().filter().details().is_large;
-            call_tallies fresh, churned;
+            call_counters fresh, churned;
             run.ask(fresh, queries);
             for (std::uint64_t i = 0; i < n / 10; ++i) run.replace(fresh);
             for (std::uint64_t i = 0; i < 3 * n; ++i) run.replace(churned);
             run.ask(churned, queries);
             if (!run.work().sound()) throw workload_error{"the filter fails its audit after the churn"};
-            for (const call_tallies* each : {&fresh, &churned}) {
+            for (const call_counters* each : {&fresh, &churned}) {
                 const char* const when = each == &fresh ? "built at once, n/10 replacements" : "3 n replacements";
                 out.series.push_back(each->row(when, n, rate, large));
                 const double mean = each->adapts.mean_reads();

@@ -1,17 +1,17 @@
-// broom-space for the structure of the text: (1 + o(1)) n log(1/ε) + O(n) local bits [broom18 Thm
+// broom-space for the structure of the paper: (1 + o(1)) n log(1/ε) + O(n) local bits [broom18 Thm
 // 6, Lemmas 9, 14-16].
 //
-// Everything that the filter allocates, a key, is taken apart into the two terms:
+// All that the filter allocates, a key, is split into the two terms:
 //
 //     bits a key = (1 + α(n)) r + rest(n)       r = ⌈log(1/ε)⌉
 //
 // α, what a further bit of r costs beyond itself, is measured as a difference between two filters
-// of the large design. It must fall with n and follow b · sqrt(log log n / log n), the text's form;
-// b is fitted and told. The rest (metadata, second level or backyard, room for strings) must stay
-// below a constant and not rise with n. Then an endless attack on full filters, each false positive
-// repaired: alone, and with a replacement (one key out, one in) for every repair. That leaves
-// ghosts, and makes a phase longer, since the new keys lie above all others, ahead of the frontier.
-// After the first phases nothing more may be added.
+// of the large design. It must fall with n and follow b · sqrt(log log n / log n), the paper's
+// form; b is fitted and reported. The rest (metadata, second level or backyard, room for strings)
+// must stay below a constant and not rise with n. Then an endless attack on full filters, each
+// false positive repaired: alone, and with a replacement (an erase and an insert) for every repair.
+// That leaves ghosts, and makes a phase longer, since the new keys lie above all others, ahead of
+// the frontier. After the first phases nothing more may be added.
 //
 // Controls, which run: Bloom filters, where a bit of r costs 1.44 bits for every n; and the same
 // filter under the same attack that never rehashes anything (rehash_rule::never), whose adaptivity
@@ -38,7 +38,7 @@ constexpr double most_adaptivity = 1;      // adaptivity bits a key, ghosts incl
 constexpr double most_attack_memory = 20;  // bits a key that their memory takes: tags, blocks, pools that never shrink
 constexpr double adaptivity_flat_within = 0.05;  // adaptivity bits a key between the second and the last third
 constexpr double memory_flat_within = 0.5;       // and bits of memory: a pool grows by an eighth
-// Bits of a repair do not depend on ε, and such false positives are found soon.
+// The bits of a repair do not depend on ε, and at this rate false positives are found soon.
 constexpr double paper_attack_rate = 0x1p-5;
 constexpr double far_rate = 0x1p-20;  // the other end of the difference
 constexpr std::uint64_t paper_checkpoints = 30;
@@ -61,7 +61,7 @@ struct built_paper {
     bool rate_kept = true;
 };
 
-// A full filter. Where it is not asked, `over` says nothing.
+// A full filter. Without queries `over` is not set.
 built_paper build_paper(std::uint64_t n, double rate, std::uint64_t queries, std::uint64_t seed) {
     paper_workload w{seeded_paper(n, rate, seed)};
     w.load(0, n);
@@ -97,7 +97,7 @@ paper_size_row measure_paper_size(std::uint64_t n, const run_options& options) {
 
 struct paper_attack_seen {
     double most_bits = 0, bits_drift = 0;      // adaptivity bits a key
-    double most_memory = 0, memory_drift = 0;  // what they take
+    double most_memory = 0, memory_drift = 0;  // bits of memory that hold them
     double most_ghosts = 0;                    // a key
     std::uint64_t adapts = 0, rebuilds = 0;
     std::vector<double> bits, memory;

@@ -1,11 +1,11 @@
-// broom-time for the structure of the text: a constant amount of local work, whatever n and ε are
+// broom-time for the structure of the paper: a constant amount of local work, whatever n and ε are
 // [broom18 Thm 6].
 //
 // Instructions, counted one by one (workloads/instruction_counter.hpp), in full filters. R's own
-// work is left out; what the filter does with the records that R gives is in.
+// work is left out; the filter's work on R's records is included.
 //
-//     negative, positive   look-ups of absent keys and of members: mean
-//     erase, insert        a key out, a new key in: median. An insert that finds its slot empty
+//     negative, positive   look-ups of absent keys and of stored keys: mean
+//     erase, insert        of a key, of a new key: median. An insert that finds its slot empty
 //                          takes half of what others take: more of them
 //     repair               of a false positive, with the frontier's c = 3 keys: median. They differ
 //                          by a third among themselves
@@ -13,7 +13,7 @@
 // The two designs are judged apart. From any n to a larger one a figure may grow by
 // `paper_flat_over_sizes`; from any r to a larger one, in the large design, by
 // `paper_flat_over_rates`. No write of the sample may take more than `most_of_a_write`, for any n
-// and ε: an insert that collides repairs, too. *Believed* constant: remainders slide within a
+// and ε: an insert that collides also repairs. *Believed* constant: remainders slide within a
 // window of 6 log n slots, O(1) words of log n bits, while ours have 64 bits for every n.
 //
 // Controls: binary search in a sorted array grows with n, inserts into a Bloom filter with
@@ -42,7 +42,7 @@ struct paper_samples {
 
 struct paper_times {
     double negative = 0, positive = 0, insert = 0, erase = 0, repair = 0;
-    double dearest = 0;  // insert or erase of the sample
+    double costliest = 0;  // insert or erase of the sample
     double control_search = 0, control_bloom_insert = 0;
 };
 
@@ -86,7 +86,7 @@ void measure_paper_cell(paper_time_cell& at, const paper_samples& sample, std::u
     at.seen.positive = mean_of(count_each_from(counter, 0, sample.lookups, ask));
     const auto erases = count_each_from(counter, 0, sample.erases,
                                         [&](std::uint64_t key) { sink = filter.erase(key, remote).has_value(); });
-    for (std::uint64_t key = sample.erases; key < sample.inserts; ++key) w.erase(key);  // room for as many as will come
+    for (std::uint64_t key = sample.erases; key < sample.inserts; ++key) w.erase(key);  // room for as many inserts
     for (std::uint64_t key = n; key < n + sample.inserts; ++key)
         (void)must(w.store().put(filter.hash()(key), integer_key{key}.view()));
     const auto inserts = count_each_from(counter, n, sample.inserts,
@@ -94,7 +94,7 @@ void measure_paper_cell(paper_time_cell& at, const paper_samples& sample, std::u
     at.seen.erase = median_of(erases);
     at.seen.insert = median_of(inserts);
     for (const auto* counts : {&erases, &inserts})
-        at.seen.dearest = std::max(at.seen.dearest, *std::max_element(counts->begin(), counts->end()));
+        at.seen.costliest = std::max(at.seen.costliest, *std::max_element(counts->begin(), counts->end()));
     std::vector<double> repairs;
     scan(filter, first_absent_key, std::uint64_t{1} << 60, [&](std::uint64_t key) {
         if (!filter.may_contain(key)) return true;  // repaired since the batch
@@ -115,8 +115,8 @@ void measure_paper_cell(paper_time_cell& at, const paper_samples& sample, std::u
         counter, 0, sample.erases, [&](std::uint64_t key) { sink = bloom.insert(key) == insert_outcome::full; }));
 }
 
-// By what factor a figure grows at most between two cells of one design that `compared` says are to
-// be compared.
+// The largest factor by which a figure grows between two cells of one design that `compared`
+// selects.
 template <class Compared>
 double paper_growth(const std::vector<paper_time_cell>& cells, double paper_times::*value, Compared compared) {
     double worst = 0;
@@ -158,33 +158,33 @@ outcome measure_paper_time(const run_options& options) {
     const paper_samples sample = options.quick ? paper_samples{40, 11, 61, 11} : paper_samples{400, 61, 201, 41};
     outcome out;
     std::vector<paper_time_cell> cells = paper_time_cells(options.quick);
-    double dearest = 0;
+    double costliest = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        // A repair needs a false positive: of those that look-ups do not find in a moment, half as
-        // many.
+        // A repair needs a false positive: half as many repairs where look-ups do not find one
+        // soon.
         paper_samples mine = sample;
         if (cells[i].rate < 0x1p-16) mine.repairs = (mine.repairs + 1) / 2;
         measure_paper_cell(cells[i], mine, options.seed);
         nlohmann::json row{
             {"keys", cells[i].keys}, {"rate", cells[i].rate}, {"design", cells[i].large ? "large" : "small"}};
         for (const paper_quantity& each : judged_paper_times) row[each.name] = cells[i].seen.*each.value;
-        row["dearest_write"] = cells[i].seen.dearest;
+        row["dearest_write"] = cells[i].seen.costliest;
         row["control_binary_search"] = cells[i].seen.control_search;
         row["control_bloom_insert"] = cells[i].seen.control_bloom_insert;
         out.series.push_back(std::move(row));
-        dearest = std::max(dearest, cells[i].seen.dearest);
+        costliest = std::max(costliest, cells[i].seen.costliest);
         options.progress(static_cast<double>(i + 1) / static_cast<double>(cells.size()));
     }
-    bool flat = dearest <= most_of_a_write;
-    std::string told;
+    bool flat = costliest <= most_of_a_write;
+    std::string summary;
     nlohmann::json factors;
     for (const paper_quantity& each : judged_paper_times) {
         const double by_size = paper_growth_over_sizes(cells, each.value),
                      by_rate = paper_growth_over_rates(cells, each.value);
         flat = flat && by_size <= paper_flat_over_sizes && by_rate <= paper_flat_over_rates;
         factors[each.name] = {{"over_sizes", by_size}, {"over_rates", by_rate}};
-        told += (told.empty() ? "" : "; ") + std::string{each.name} + " " + shown(cells[0].seen.*each.value) + " (" +
-                shown(by_size, 3) + "× over n, " + shown(by_rate, 3) + "× over ε)";
+        summary += (summary.empty() ? "" : "; ") + std::string{each.name} + " " + shown(cells[0].seen.*each.value) +
+                   " (" + shown(by_size, 3) + "× over n, " + shown(by_rate, 3) + "× over ε)";
     }
     const double search = paper_growth_over_sizes(cells, &paper_times::control_search);
     const double bloom = paper_growth_over_rates(cells, &paper_times::control_bloom_insert);
@@ -192,8 +192,8 @@ outcome measure_paper_time(const run_options& options) {
     out.promised = "look-ups (mean) and writes (median) take the same number of instructions for every n (within " +
                    shown(paper_flat_over_sizes) + "×) and, in the large design, every ε (within " +
                    shown(paper_flat_over_rates) + "×); no write takes more than " + shown(most_of_a_write, 6);
-    out.measured = "instructions at n = 10^4 and ε = " + shown_rate(cells[0].rate) + ": " + told +
-                   "; the dearest write " + shown(dearest);
+    out.measured = "instructions at n = 10^4 and ε = " + shown_rate(cells[0].rate) + ": " + summary +
+                   "; the most expensive write " + shown(costliest);
     out.control = {{"what", "binary search over n; inserts into a Bloom filter over ε"},
                    {"binary_search_over_sizes", search},
                    {"bloom_insert_over_rates", bloom},

@@ -1,11 +1,11 @@
 // broom-property10: a repaired collision stays repaired until a hash function changes, even if the
-// member leaves and comes back [broom18 Prop. 10].
+// stored key is erased and inserted again [broom18 Prop. 10].
 //
 // Two measurements (workloads/property10_run.hpp). (1) The property: on filters of one bin, every
 // false positive that was repaired is asked again after every operation until the bin is renewed;
 // it must never be one again. (2) The attack of [broom18 §4.3]: find a false positive x, delete and
-// reinsert members until it is one again, go on with that member. Every look-up is a guess, and
-// guesses must stay within ε by the one rule for rates.
+// reinsert stored keys until it is one again, continue with that key. Every look-up is a guess, and
+// guesses must stay within ε by the rule for rates.
 //
 // Control: the same two against a filter whose erases leave no history. There the attack wins every
 // round.
@@ -14,8 +14,8 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/controls/property10_control.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/property10_run.hpp"
 
@@ -122,12 +122,21 @@ outcome measure_property10(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_property10(const run_options& options) {
     return run_on_either(
         "broom-property10", options, [&] { return measure_property10(options); },
         [&] { return measure_paper_property10(options); });
 }
 
+const registration broom_property10_experiment{{
+    .id = "broom-property10",
+    .order = 104,
+    .promise = "A repaired collision between two keys stays repaired until one of them gets a new hash function, even "
+               "if the member leaves and comes back.",
+    .where = "broom18 Prop. 10",
+    .run = run_broom_property10,
+    .takes = {.quick_seconds = 2, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,25 +1,25 @@
-// broom-remote: what the broom filter asks of R [broom18 Thm 6], counted call by call.
+// broom-remote: the broom filter's calls of R [broom18 Thm 6], counted one by one.
 //
 //     a negative                  no range read
-//     a repaired false positive   exactly one; asking it again none, as long as it stays repaired
+//     a repaired false positive   exactly one; asking it again none, while it stays repaired
 //     an erase                    exactly one
-//     an insert of a new key      at most one, with probability at most ε (the one rule for rates)
-//     a buried key coming back    exactly one: its own dead slot is in its way
+//     an insert of a new key      at most one, with probability at most ε (the rule for rates)
+//     a buried key inserted again exactly one: it meets its own tombstone
 //
-// First a freshly built filter, then 3 n replacements (one key out, one new key in), after which
-// all is counted again, together with the share of look-ups that leave the line: that is what churn
-// costs. The filter does not grow meanwhile.
+// First a freshly built filter, then 3 n replacements (an erase and an insert of a new key), after
+// which all is counted again, together with the share of look-ups that leave the line: the cost of
+// churn. The filter does not grow meanwhile.
 //
-// Controls: a Bloom filter pays one read for a known false positive every time it is asked; inserts
-// into a filter of 2^-8 judged by 2^-10 must fail.
+// Controls: a Bloom filter pays one read for a known false positive at every query; inserts into a
+// filter of 2^-8 judged by 2^-10 must fail.
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/our_workload.hpp"
 
@@ -40,7 +40,7 @@ struct range_read_counts {
     [[nodiscard]] nlohmann::json json() const { return {{"none", none}, {"one", one}, {"more", more}}; }
 };
 
-struct remote_tallies {
+struct remote_counters {
     range_read_counts negatives, adapts, asked_again, erases, absent_keys_erased, new_inserts, buried_again,
         renewed_again;
     line_use lines;
@@ -73,7 +73,7 @@ class remote_run {
     remote_run(const run_options& options, std::uint64_t n)
         : n_{n}, w_{seeded<broom_options>(n, remote_rate, options.seed)}, next_{n} {}
 
-    remote_tallies queries_and_adapts(remote_tallies into, std::uint64_t queries) {
+    remote_counters queries_and_adapts(remote_counters into, std::uint64_t queries) {
         std::vector<std::uint64_t> found;
         for (std::uint64_t key = w_.fresh_absent_keys(queries), end = key + queries; key < end; ++key) {
             const std::uint64_t before = w_.reads();
@@ -94,13 +94,13 @@ class remote_run {
         into.lines = trace_absent_keys(w_.filter(), w_.fresh_absent_keys(queries), queries);
         return into;
     }
-    // The oldest key leaves, a new one comes.
-    void replace(remote_tallies& into) {
+    // Erases the oldest key, inserts a new one.
+    void replace(remote_counters& into) {
         into.erases.add(w_.erase(oldest_++));
         into.new_inserts.add(w_.insert(next_++));
     }
-    // A key leaves and comes back. It was buried if its erase did not renew the bin.
-    void bring_back(remote_tallies& into) {
+    // A key is erased and inserted again. It was buried if its erase did not renew the bin.
+    void bring_back(remote_counters& into) {
         const std::uint64_t key = oldest_ + key_of_chance_++ * 7919 % (next_ - oldest_);
         const std::uint64_t renewals = w_.filter().stats().renewals;
         into.erases.add(w_.erase(key));
@@ -137,11 +137,11 @@ outcome measure_remote(const run_options& options) {
     const std::uint64_t returns = options.quick ? 20'000 : 200'000;
     remote_run run{options, n};
     run.load();
-    remote_tallies fresh = run.queries_and_adapts({}, queries);
+    remote_counters fresh = run.queries_and_adapts({}, queries);
     for (std::uint64_t i = 0; i < n / 10; ++i) run.replace(fresh);
     options.progress(0.2);
 
-    remote_tallies churn;
+    remote_counters churn;
     for (std::uint64_t i = 0; i < 3 * n; ++i) {
         run.replace(churn);
         if (i % 65536 == 0) options.progress(0.2 + 0.6 * static_cast<double>(i) / static_cast<double>(3 * n));
@@ -160,7 +160,7 @@ outcome measure_remote(const run_options& options) {
     out.promised =
         "range reads of R: none on a negative, one for a repaired false positive and for an erase, and for at most ε "
         "of the "
-        "inserts of new keys; a buried key that comes back costs one";
+        "inserts of new keys; a buried key that is inserted again costs one";
     out.measured = std::string{fresh.kept() && churn.kept() ? "exactly so" : "NOT so"} + "; " +
                    shown(100 * churn.new_inserts.share(), 3) + " % of " + std::to_string(churn.new_inserts.all()) +
                    " inserts during 3 n replacements read R (ε = " + shown(100 * remote_rate, 3) +
@@ -184,12 +184,21 @@ outcome measure_remote(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_remote(const run_options& options) {
     return run_on_either(
         "broom-remote", options, [&] { return measure_remote(options); },
         [&] { return measure_paper_remote(options); });
 }
 
+const registration broom_remote_experiment{{
+    .id = "broom-remote",
+    .order = 105,
+    .promise = "The remote is not touched for an answer \"absent\"; it is touched a constant number of times for a "
+               "false positive or a deletion, and rarely for an insertion.",
+    .where = "broom18 Thm 6",
+    .run = run_broom_remote,
+    .takes = {.quick_seconds = 1.7, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

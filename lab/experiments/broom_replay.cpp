@@ -1,9 +1,9 @@
 // broom-replay: replaying hundreds of thousands of known false positives wastes next to no reads
-// from the second round on. Ours, and where other adaptive filters run out of room.
+// from the second round on. Ours. Other adaptive filters run out of room here.
 //
 // A filter with 90 % of 2^22 slots in use meets 300,000, then 600,000 false positives, each
-// repaired when it is found: one for every six keys. Then all of them are asked again in rounds.
-// What a renewal has forgotten comes back with probability ε once.
+// repaired when it is found: one for every six keys. Then all of them are asked again in rounds. A
+// false positive that a renewal has forgotten returns with probability ε, once.
 //
 // Controls: the same filter without repairs, and a Bloom filter; both waste a read on each of them
 // in every round.
@@ -14,7 +14,7 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
 #include "lab/controls/replay_control.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/replay_run.hpp"
 
 namespace genista::lab {
@@ -26,7 +26,7 @@ constexpr double most_replayed_in_round_one = 0.005;
 constexpr double most_replayed_afterwards = 0.0001;
 constexpr std::size_t replay_rounds = 6;
 
-// A filter made for so many keys has this many slots (it is made for 94 % of them in use).
+// Slots of a filter made for this many keys (94 % of them in use).
 std::uint64_t capacity_with_slots(std::uint64_t slots) {
     return slots * 94 / 100;
 }
@@ -89,10 +89,19 @@ outcome measure_replay(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_replay(const run_options& options) {
     return run_on_broom("broom-replay", options, [&] { return measure_replay(options); });
 }
 
+const registration broom_replay_experiment{{
+    .id = "broom-replay",
+    .order = 502,
+    .promise =
+        "Replaying hundreds of thousands of known false positives wastes next to no reads from the second round on.",
+    .where = "ours",
+    .run = run_broom_replay,
+    .takes = {.quick_seconds = 0.7, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,4 +1,4 @@
-// What broom-rotation has measured of a filter, and by what it is judged. See broom_rotation.cpp.
+// The measurements of broom-rotation and their limits. See broom_rotation.cpp.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace genista::lab {
 
-// Bits of a repair do not depend on ε, and such false positives are found soon.
+// The bits of a repair do not depend on ε, and at this rate false positives are found soon.
 inline constexpr double rotation_rate = 0x1p-5;
 inline constexpr double over_the_law = 1.15;  // adaptivity bits
 inline constexpr double most_of_log = 6;      // of log n: the fullest group
@@ -20,17 +20,17 @@ struct rotation_seen {
     bool replaces = false;
     std::uint64_t longest_phase = 0, least_moved = 0;  // calls of ADAPT; keys
     std::uint64_t adapts = 0, most_ghosts = 0, phases = 0, rebuilds = 0;
-    double bits_per_key = 0;  // the most at any time that was looked at
+    double bits_per_key = 0;  // the most at any checkpoint
     std::uint64_t fullest = 0;
     std::vector<std::uint64_t> histogram{};  // of groups, by their bits / bar_width
 
     [[nodiscard]] double log() const { return std::log2(static_cast<double>(keys)); }
     [[nodiscard]] double share_of_log() const { return static_cast<double>(fullest) / log(); }
-    // Keys come and go at random: a twentieth more.
+    // Keys are inserted and erased at random: a twentieth more.
     [[nodiscard]] std::uint64_t most_calls() const {
         return 21 * (keys + 2 * most_ghosts) / (20 * rehashed_by_adapt) + 1;
     }
-    // (2): L is what a phase may take, not what it took.
+    // (2): L is the number of repairs that a phase may take, not the number that it took.
     [[nodiscard]] double lawful_bits() const {
         const double phase = static_cast<double>(replaces ? most_calls() : keys / rehashed_by_adapt + 1);
         const double added = 2 + 4 * rotation_rate * (rehashed_by_adapt + (replaces ? 1.0 : 0.0));

@@ -6,11 +6,12 @@
 //
 // Control: the full 2^-8 filter judged by 2^-9 must fail. (Its true rate is about 0.75 · 2^-8: a
 // bin is not always full.)
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/broom_rates.hpp"
 #include "lab/workloads/broom_run.hpp"
 
 namespace genista::lab {
+namespace {
 
 result<outcome> run_broom_small(const run_options& options) {
     const auto ours = [&] {
@@ -33,4 +34,14 @@ result<outcome> run_broom_small(const run_options& options) {
     return run_on_either("broom-small", options, ours, papers);
 }
 
+const registration broom_small_experiment{{
+    .id = "broom-small",
+    .order = 110,
+    .promise = "Large ε: the design for short remainders.",
+    .where = "broom18 §5.3",
+    .run = run_broom_small,
+    .takes = {.quick_seconds = 0.4, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -2,29 +2,29 @@
 // [broom18 Thm 6].
 //
 // Work is counted in instructions, one by one (workloads/instruction_counter.hpp), not timed:
-// caches and neighbours make times grow with n, and that is the machine's doing. R's own work is
-// left out; what the filter does with the keys that a range read brings is in. Filters at their
-// capacity, n = 10^4 to 10^7, ε = 2^-8, 2^-16, 2^-24:
+// caches and other processes make times grow with n. R's own work is left out; the filter's work on
+// the keys of a range read is included. Filters at their capacity, n = 10^4 to 10^7, ε = 2^-8,
+// 2^-16, 2^-24:
 //
-//     negative, positive   look-ups of absent keys and of members
+//     negative, positive   look-ups of absent keys and of stored keys
 //     insert               of a new key, into a bin of 44 keys, without renewal
 //     erase                of a key that is buried, in a bin of 45 keys (the mean)
-//     renewal              an erase in a bin of 50 keys, which is full: the bin is laid anew
-//     renewals             how many of them an ordinary replacement (one key out, one new key in)
-//                          costs on average
+//     renewal              an erase in a bin of 50 keys, which is full: the bin is rehashed
+//     renewals             the mean number of them in an ordinary replacement (an erase and an
+//                          insert of a new key)
 //
-// Bins of one size, because populations are Poisson with the same mean for every n and a step takes
-// its time: samples are small. Look-ups are judged by their mean, writes by their median. From any
-// n to a larger one a figure may grow by `flat_over_sizes` at most, from any ε to a smaller one by
-// `flat_over_rates`: filters with tails keep one array more up to date. Smallest defects seen: 25 %
+// Bins of one size, because populations are Poisson with the same mean for every n. Single steps
+// are slow, so samples are small. Look-ups are judged by their mean, writes by their median. From
+// any n to a larger one a figure may grow by `flat_over_sizes` at most, from any ε to a smaller one
+// by `flat_over_rates`: filters with tails maintain one more array. Smallest defects seen: 25 %
 // more over n, twice as much over ε.
 //
-// The theorem speaks of every single operation, so the dearest of a stream of writes is found,
-// counted and judged, too: broom_dearest.hpp has how, and the limits.
+// The theorem is about every single operation, so the most expensive writes of a stream are found,
+// counted and judged, too: see broom_costliest.hpp for the method and the limits.
 //
 // Controls: binary search in a sorted array grows with n, a Bloom filter's inserts grow with
-// log(1/ε); and the same stream with a walk over all keys hidden in two of its inserts, which no
-// median shows, must be found out.
+// log(1/ε); and the same stream with a pass over all keys hidden in two of its inserts, which no
+// median shows, must be detected.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -32,9 +32,9 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
-#include "lab/experiments/broom_dearest.hpp"
+#include "lab/experiment.hpp"
+#include "lab/experiments/broom_costliest.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/averages.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 #include "lab/workloads/our_workload.hpp"
@@ -52,8 +52,8 @@ struct time_samples {
 // One filter, in instructions: means of look-ups, medians of writes.
 struct time_means {
     double negative = 0, positive = 0, insert = 0, erase = 0, renewal = 0;
-    double renewals = 0;  // a replacement
-    double dearest = 0;   // write of the sample
+    double renewals = 0;   // a replacement
+    double costliest = 0;  // write of the sample
     double control_search = 0, control_bloom_insert = 0;
 };
 
@@ -88,7 +88,7 @@ class chosen_by_population {
         : filter_{filter}, bins_{filter.details().bins}, population_(bins_) {
         for (std::uint64_t key = 0; key < n; ++key) ++population_[bin_of(key)];
     }
-    // Fewer than `count` where so many bins of that population are not left: small filters have few
+    // Fewer than `count` where not so many bins of that population are left: small filters have few
     // bins.
     std::vector<std::uint64_t> keys(std::uint64_t first, unsigned population, std::uint64_t count) {
         const auto left = std::count(population_.begin(), population_.end(), population);
@@ -101,8 +101,8 @@ class chosen_by_population {
         }
         return found;
     }
-    // All of the first n keys that are in a bin of about this population; none if there is no such
-    // bin left.
+    // The keys among the first n that are in a bin of about this population; empty if no such bin
+    // is left.
     std::vector<std::uint64_t> keys_of_a_bin(std::uint64_t n, unsigned population) {
         for (const int more : {0, 1, -1, 2, -2, 3, -3}) {
             const auto wanted = static_cast<unsigned>(static_cast<int>(population) + more);
@@ -209,7 +209,7 @@ time_means measure_time_cell(std::uint64_t n, double rate, const time_samples& s
     seen.erase = median_of(erases);
     seen.renewal = median_of(renewals);
     for (const auto* counts : {&inserts, &erases, &renewals})
-        seen.dearest = std::max(seen.dearest, *std::max_element(counts->begin(), counts->end()));
+        seen.costliest = std::max(seen.costliest, *std::max_element(counts->begin(), counts->end()));
 
     std::vector<std::uint64_t> sorted(n);
     for (std::uint64_t i = 0; i < n; ++i) sorted[i] = filter.hash()(i).position;
@@ -230,7 +230,7 @@ struct time_cell {
     time_means seen{};
 };
 
-// By what factor a quantity grows at most from a smaller n to a larger one at the same ε …
+// The largest factor by which a quantity grows from a smaller n to a larger one at the same ε …
 double time_growth_over_sizes(const std::vector<time_cell>& cells, double time_means::*value) {
     double worst = 0;
     for (const time_cell& a : cells) {
@@ -263,13 +263,13 @@ std::vector<time_cell> time_cells(const run_options& options) {
     return cells;
 }
 
-// The same stream at growing n, at a smaller ε, and with a hidden walk over all keys.
-struct dearest_seen {
-    std::vector<dear_writes> by_size, others, control;
+// The same stream at growing n, at a smaller ε, and with a hidden pass over all keys.
+struct costliest_seen {
+    std::vector<costly_writes> by_size, others, control;
     nlohmann::json series = nlohmann::json::array();
 
-    void add(const char* what, const dear_stream& stream, std::vector<dear_writes>& into) {
-        into.push_back(find_dearest(stream));
+    void add(const char* what, const costly_stream& stream, std::vector<costly_writes>& into) {
+        into.push_back(find_costliest(stream));
         series.push_back({{"what", what},
                           {"keys", stream.keys},
                           {"rate", stream.rate},
@@ -280,18 +280,18 @@ struct dearest_seen {
     }
 };
 
-dearest_seen measure_dearest(const run_options& options) {
-    dearest_seen seen;
-    dear_stream stream{.seed = options.seed};
+costliest_seen measure_costliest(const run_options& options) {
+    costliest_seen seen;
+    costly_stream stream{.seed = options.seed};
     for (stream.keys = 10'000; stream.keys <= (options.quick ? 1'000'000u : 10'000'000u); stream.keys *= 10)
-        seen.add("dearest writes", stream, seen.by_size);
+        seen.add("most expensive writes", stream, seen.by_size);
     stream.keys = 100'000;
     stream.rate = 0x1p-24;
-    seen.add("dearest writes", stream, seen.others);
+    seen.add("most expensive writes", stream, seen.others);
     stream.rate = 0x1p-8;
     stream.hidden = walk_over_all_keys;
     for (stream.keys = 10'000; stream.keys <= 100'000; stream.keys *= 10)
-        seen.add("control: dearest writes with a hidden walk over all keys", stream, seen.control);
+        seen.add("control: most expensive writes with a hidden pass over all keys", stream, seen.control);
     return seen;
 }
 
@@ -305,44 +305,44 @@ outcome measure_time(const run_options& options) {
         cells[i].seen = measure_time_cell(cells[i].keys, cells[i].rate, sample, options.seed);
         nlohmann::json row{{"keys", cells[i].keys}, {"rate", cells[i].rate}};
         for (const time_quantity& each : judged_times) row[each.name] = cells[i].seen.*each.value;
-        row["dearest_write_of_the_sample"] = cells[i].seen.dearest;
+        row["dearest_write_of_the_sample"] = cells[i].seen.costliest;
         row["control_binary_search"] = cells[i].seen.control_search;
         row["control_bloom_insert"] = cells[i].seen.control_bloom_insert;
         out.series.push_back(std::move(row));
         options.progress(0.6 * static_cast<double>(i + 1) / static_cast<double>(cells.size()));
     }
-    dearest_seen dear = measure_dearest(options);
-    const dearest_verdict dearest = judge_dearest(dear.by_size, dear.others, cells[0].seen.renewal);
-    const dearest_verdict hidden = judge_dearest(dear.control, {}, cells[0].seen.renewal);
-    for (nlohmann::json& row : dear.series) out.series.push_back(std::move(row));
-    bool flat = dearest.kept;
-    std::string told;
+    costliest_seen costly = measure_costliest(options);
+    const costliest_verdict costliest = judge_costliest(costly.by_size, costly.others, cells[0].seen.renewal);
+    const costliest_verdict hidden = judge_costliest(costly.control, {}, cells[0].seen.renewal);
+    for (nlohmann::json& row : costly.series) out.series.push_back(std::move(row));
+    bool flat = costliest.kept;
+    std::string summary;
     nlohmann::json factors;
     for (const time_quantity& each : judged_times) {
         const double by_size = time_growth_over_sizes(cells, each.value),
                      by_rate = time_growth_over_rates(cells, each.value);
         flat = flat && by_size <= flat_over_sizes && by_rate <= flat_over_rates;
         factors[each.name] = {{"over_sizes", by_size}, {"over_rates", by_rate}};
-        told += (told.empty() ? "" : "; ") + std::string{each.name} + " " + shown(cells[0].seen.*each.value) + " (" +
-                shown(by_size, 3) + "× over n, " + shown(by_rate, 3) + "× over ε)";
+        summary += (summary.empty() ? "" : "; ") + std::string{each.name} + " " + shown(cells[0].seen.*each.value) +
+                   " (" + shown(by_size, 3) + "× over n, " + shown(by_rate, 3) + "× over ε)";
     }
     const double search = time_growth_over_sizes(cells, &time_means::control_search);
     const double bloom = time_growth_over_rates(cells, &time_means::control_bloom_insert);
     const bool controls_failed = search > flat_over_sizes && bloom > flat_over_rates && !hidden.kept;
     out.promised = "look-ups (mean) and writes (median) take the same number of instructions for every n (within " +
                    shown(flat_over_sizes) + "×) and every ε (within " + shown(flat_over_rates) +
-                   "×); the dearest single writes grow by at most " + shown(dearest_flat) +
+                   "×); the most expensive single writes grow by at most " + shown(costliest_flat) +
                    "× over n and none takes more than " + shown(most_renewals) + " median renewals";
-    out.measured = "instructions at n = 10^4 and ε = 2^-8: " + told + "; the dearest write " + shown(dearest.dearest) +
-                   ", " + shown(dearest.dearest / cells[0].seen.renewal, 2) + " renewals (" + shown(dearest.growth, 3) +
-                   "× over n)";
+    out.measured = "instructions at n = 10^4 and ε = 2^-8: " + summary + "; the most expensive write " +
+                   shown(costliest.costliest) + ", " + shown(costliest.costliest / cells[0].seen.renewal, 2) +
+                   " renewals (" + shown(costliest.growth, 3) + "× over n)";
     out.control = {
         {"what",
          "binary search over n; inserts into a Bloom filter over ε; a walk over all keys hidden in two inserts of " +
-             std::to_string(dear_stream{}.rounds)},
+             std::to_string(costly_stream{}.rounds)},
         {"binary_search_over_sizes", search},
         {"bloom_insert_over_rates", bloom},
-        {"hidden_walk_dearest", hidden.dearest},
+        {"hidden_walk_dearest", hidden.costliest},
         {"hidden_walk_over_sizes", hidden.growth},
         {"failed_as_they_must", controls_failed}};
     out.kept = flat && controls_failed;
@@ -355,17 +355,25 @@ outcome measure_time(const run_options& options) {
                       {"renewals_each", sample.renewals},
                       {"flat_over_sizes", flat_over_sizes},
                       {"flat_over_rates", flat_over_rates},
-                      {"dearest_flat", dearest_flat},
+                      {"dearest_flat", costliest_flat},
                       {"most_renewals", most_renewals},
                       {"factors", factors}};
     return out;
 }
-
-}  // namespace
 
 result<outcome> run_broom_time(const run_options& options) {
     return run_on_either(
         "broom-time", options, [&] { return measure_time(options); }, [&] { return measure_paper_time(options); });
 }
 
+const registration broom_time_experiment{{
+    .id = "broom-time",
+    .order = 107,
+    .promise = "Look-up, insertion and deletion do a constant amount of local work, whatever n and ε are.",
+    .where = "broom18 Thm 6",
+    .run = run_broom_time,
+    .takes = {.quick_seconds = 40, .full_minutes = 10},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,25 +1,24 @@
 // broom-words: does papers/bit_strings/bit_strings.hpp keep [broom18 App. A, Lemma 29]?
 //
-// Two measurements. (1) Agreement: the word kernels against the dull twin, on every sequence of
-// small strings with every argument, and by chance on strings that fill one to four words. (2)
+// Two measurements. (1) Agreement: the word kernels against the reference model, on every sequence
+// of small strings with every argument, and on random strings that fill one to four words. (2)
 // Steps: for each operation the largest number of word steps, over shapes from few strings to many
 // and from few bits to 256 slots; it must be the same for every shape and within step_bounds. The
-// controls go through the same two measurements and must fail them: three kernels with a small
-// fault each for (1), a scan from string to string for (2). The twin and what drives it are shared
-// with tests/bits.
+// controls get the same two measurements and must fail them: three kernels with a small fault each
+// for (1), a scan from string to string for (2). The model and its driver are shared with the tests
+// of bit strings.
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/scalar/bit_strings_workloads.hpp"
 
 namespace genista::lab {
 namespace {
 
-// ---- controls
-// ---------------------------------------------------------------------------------------------------
+// ---- controls ----------------------------------------------------------------------------------
 
 // A mask that is one bit short at its low end.
 struct forgets_the_first_bit : bits::portable_words {
@@ -27,13 +26,13 @@ struct forgets_the_first_bit : bits::portable_words {
         return bits::extract_portable(word, mask & ~std::uint64_t{1});
     }
 };
-// The same at the high end: small strings never notice, only full words do.
+// The same at the high end: only full words show the fault, small strings do not.
 struct forgets_the_last_bit : bits::portable_words {
     [[nodiscard]] static std::uint64_t extract(std::uint64_t word, std::uint64_t mask) noexcept {
         return bits::extract_portable(word, mask & ~(std::uint64_t{1} << 63));
     }
 };
-// Takes a query for one that goes on with zeros: "10" would match the query "1".
+// Treats a query as if zeros followed it: "10" would match the query "1".
 template <std::size_t Words>
 struct ignores_the_query_length : bits::bit_strings<Words> {
     [[nodiscard]] bits::wide_word<Words> prefix_match(bits::bit_string<Words> query,
@@ -42,7 +41,7 @@ struct ignores_the_query_length : bits::bit_strings<Words> {
         return bits::bit_strings<Words>::prefix_match(query, range);
     }
 };
-// What Lemma 29 is there to avoid: one string after the other.
+// The cost that Lemma 29 avoids: one string after the other.
 template <class Strings>
 [[nodiscard]] typename Strings::wide scan_for_prefixes(const Strings& strings, const typename Strings::string& query) {
     typename Strings::wide found;
@@ -54,8 +53,7 @@ template <class Strings>
     return found;
 }
 
-// ---- measurement (1): agreement
-// ---------------------------------------------------------------------------------
+// ---- measurement (1): agreement ----------------------------------------------------------------
 
 struct exhaustive_sizes {
     std::size_t query_slots, query_bits, edit_slots, merge_slots, pair_slots;
@@ -71,7 +69,7 @@ template <class Strings, class Progress>
             if (slots <= sizes.query_slots) exhaust_queries(driver, sequences[i], sizes.query_bits);
             if (slots <= sizes.edit_slots) exhaust_edits(driver, sequences[i]);
             if (slots <= sizes.merge_slots) exhaust_parallel_edits(driver, sequences[i], 3);
-            // The last size is two thirds of all sequences, as each slot more makes three times as
+            // The last size is two thirds of all sequences, because each slot makes three times as
             // many.
             if (slots == most && i % 64 == 0) progress(static_cast<double>(i) / static_cast<double>(sequences.size()));
         }
@@ -87,8 +85,7 @@ template <class Strings>
     return workload.driver.counts;
 }
 
-// ---- measurement (2): steps
-// -------------------------------------------------------------------------------------
+// ---- measurement (2): steps --------------------------------------------------------------------
 
 struct steps_seen {
     nlohmann::json series = nlohmann::json::array();
@@ -149,8 +146,6 @@ nlohmann::json counts_json(const bit_strings_counts& counts) {
     return {{"cases", counts.cases()}, {"mismatches", counts.mismatches()}};
 }
 
-}  // namespace
-
 result<outcome> run_broom_words(const run_options& options) {
     if (const auto refused = refuse_filter("broom-words", options); !refused) return refused.error();
     const exhaustive_sizes sizes = options.quick ? exhaustive_sizes{7, 6, 7, 6, 6} : exhaustive_sizes{8, 8, 9, 7, 7};
@@ -187,7 +182,7 @@ result<outcome> run_broom_words(const run_options& options) {
     const std::uint64_t mismatches = small.mismatches() + random.mismatches() + steps.mismatches;
     outcome out;
     out.promised =
-        "prefix match, insert, delete and splice agree with a plain twin, in a number of word steps that does not "
+        "prefix match, insert, delete and splice agree with a reference model, in a number of word steps that does not "
         "depend "
         "on the number or the length of the strings";
     out.measured = std::to_string(mismatches) + " mismatches in " + std::to_string(small.cases()) + " exhaustive and " +
@@ -198,7 +193,7 @@ result<outcome> run_broom_words(const run_options& options) {
                    std::to_string(steps.scan_most) + ")";
     out.kept = mismatches == 0 && steps.constant && steps.bounded && controls_failed;
     out.control = {{"what",
-                    "three kernels with a small fault must disagree with the twin; the steps of a scan from string to "
+                    "three kernels with a small fault must disagree with the model; the steps of a scan from string to "
                     "string must grow"},
                    {"extract_forgets_the_first_bit", counts_json(first_bit)},
                    {"extract_forgets_the_last_bit", counts_json(last_bit)},
@@ -221,4 +216,15 @@ result<outcome> run_broom_words(const run_options& options) {
     return out;
 }
 
+const registration broom_words_experiment{{
+    .id = "broom-words",
+    .order = 112,
+    .promise = "Prefix match, insertion, deletion and splicing of short bit strings packed into words take a constant "
+               "number of word operations.",
+    .where = "broom18 App. A, Lemma 29; broom17 Lemma 12",
+    .run = run_broom_words,
+    .takes = {.quick_seconds = 0.6, .full_minutes = 0.7},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -4,26 +4,26 @@
 //
 // daisy_bloom_filter over n = 10^4 .. 10^6 draws at ε = 2^-8 (in full also 2^-4 and 2^-12): Zipf
 // inserts (s = 1.0, 1.2) with uniform queries, uniform inserts with Zipf queries, two classes
-// (0.9/0.1 stored, 0.1/0.9 asked), and traces both as inserts and as queries: those at hand, else
-// made-up ones. Each as proved and tuned, scattered and blocked, with exact odds. *Judged*:
+// (0.9/0.1 stored, 0.1/0.9 asked), and traces both as inserts and as queries: real ones, else
+// synthetic ones. Each as proved and tuned, scattered and blocked, with exact odds. *Judged*:
 //
 //   1  the condition n Σ p q ≤ ε holds;
 //   2  the rule for rates at 6 ε as proved and at ε tuned, over queries drawn from Q. A query errs
-//      if its key is absent and passes; one for a stored key is a trial that cannot err, as the
-//      definition of a (Q, ε)-filter has it. The probability there is over the hash function, so
-//      each query brings a digest of its own: else a single hot key that happens to pass would
-//      decide (in one filter it does: docs/filters/daisy_bloom.md). One table is as full as its
-//      luck, and all its queries share that: so few draws are laid many times, until a quarter of a
+//      if its key is absent and passes; one for a stored key is a trial that cannot err, by the
+//      definition of a (Q, ε)-filter. The probability there is over the hash function, so
+//      each query has a digest of its own: else a single hot key that happens to pass would decide
+//      (in one filter it does: docs/filters/daisy_bloom.md). The fill of one table varies, and all
+//      its queries share it: so tables of few draws are built many times, until a quarter of a
 //      million were kept (quick: a hundred thousand). (Digests of their own and several tables were
 //      set after results: a hot key gave 1.27 ε in one filter, 20 tables of 537 kept draws 1.08 ε.)
 //   3  bits: scattered ones have at most 1.05 (1.4427 LB + 2 n₊) and a line, LB and n₊ at ε′ if
 //      tuned. The blocked ones' are shown;
-//   4  no false negative, all stored keys asked of which anything is kept (the others are let
-//      through without a look).
+//   4  no false negative, all stored keys asked of which anything is kept (the others pass
+//      without a probe).
 //
-// Beside each: LB, what is proved of it (LB - 1 - 6n), the distinct keys, and the bits of a
-// standard Bloom filter for those at the rate that was measured. *Control*: a standard Bloom filter
-// for the distinct keys in the bits of the tuned one must break the rate ε, in every world.
+// Beside each: LB, the proved bound (LB - 1 - 6n), the distinct keys, and the bits of a standard
+// Bloom filter for those at the rate that was measured. *Control*: a standard Bloom filter for the
+// distinct keys in the bits of the tuned one must break the rate ε, in every world.
 //
 // Sample: 10^4 over the rate, in all tables of a row together. False alarm of 2: at most 10^-9
 // each.
@@ -35,7 +35,7 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/daisy_bloom.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/daisy_input.hpp"
 #include "lab/workloads/data.hpp"
@@ -79,7 +79,7 @@ struct measured_row {
     }
 };
 
-// What is drawn for one use must not be drawn again for another.
+// Streams of their own: draws for one use must not be repeated for another.
 enum class chance_of : std::uint64_t { input = 1, hash, queries, control_hash, control_queries };
 std::uint64_t seed_for(std::uint64_t seed, chance_of use) {
     random_stream mixed{seed ^ static_cast<std::uint64_t>(use) << 56};
@@ -87,8 +87,7 @@ std::uint64_t seed_for(std::uint64_t seed, chance_of use) {
 }
 
 // A table of n₊ kept draws of class 8 has a rate that varies by 8 ln 2 / √n₊ from table to table:
-// together they vary by 1.1 % (quick: 1.8 %), about as much as the count of false positives does by
-// itself.
+// together they vary by 1.1 % (quick: 1.8 %), about as much as the count of false positives itself.
 std::uint64_t tables_for(double kept_draws, bool quick) {
     const double kept_in_all = quick ? 100'000 : 250'000;
     constexpr double most = 500;
@@ -127,7 +126,7 @@ void run_bloom_control(const daisy_input& input, const number_set& stored, std::
                      [&](std::uint64_t, std::uint64_t fresh) { return standard.may_contain(fresh); }));
 }
 
-// What one table of each row is filled with.
+// The keys of one table of each row.
 struct drawn_table {
     std::vector<std::uint64_t>
         kept;  // draws of which some row keeps anything: few in a world where most keys are never asked for
@@ -147,7 +146,7 @@ struct drawn_table {
     }
 };
 
-// One table more.
+// Builds another table.
 void measure_bloom_table(const daisy_input& input, const drawn_table& from, std::uint64_t seed, measured_row& row) {
     const number_set& stored = from.stored;
     auto filter = must(daisy_bloom_filter::make({.plan = row.plan,
@@ -205,10 +204,9 @@ nlohmann::json json_of_row(const measured_row& row) {
         {"kept", row.kept()}};
 }
 
-// ---- the inputs
-// --------------------------------------------------------------------------------------------------------------
+// ---- the inputs --------------------------------------------------------------------------------
 
-// Made when its turn comes: they are large.
+// Made only when it is needed: they are large.
 struct job {
     daisy_terms terms{};
     std::function<daisy_input(const daisy_terms&)> input{};
@@ -263,8 +261,7 @@ std::vector<measured_row> measure_job(const job& one, bool quick, std::uint64_t 
     return rows;
 }
 
-// ---- what it says and draws
-// -----------------------------------------------------------------------------------------------------
+// ---- text and figures --------------------------------------------------------------------------
 
 std::string name_of_row(const measured_row& row) {
     return row.world + ", n = " + shown(row.wanted.draws) + ", ε = " + shown_rate(row.wanted.rate) +
@@ -367,15 +364,25 @@ outcome measure_daisy_bloom(const run_options& options, const std::vector<trace>
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_daisy_bloom(const run_options& options) {
     if (!options.filter.empty() && options.filter != daisy_bloom_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: daisy-bloom knows daisy_bloom",
+        return error::make(error_code::invalid_argument, "filter %s: daisy-bloom measures daisy_bloom",
                            options.filter.c_str());
     const auto traces = traces_for(options);
     if (!traces) return traces.error();
     return run_experiment("daisy-bloom", options, [&] { return measure_daisy_bloom(options, *traces); });
 }
 
+const registration daisy_bloom_experiment{{
+    .id = "daisy-bloom",
+    .order = 303,
+    .promise = "A Bloom filter with k_x probes a key reaches that bound times log e, with a rate of at most 6 ε over "
+               "the queries.",
+    .where = "daisy Thm 12, Lemma 15",
+    .run = run_daisy_bloom,
+    .takes = {.quick_seconds = 15, .full_minutes = 10},
+    .replays_traces = true,
+}};
+
+}  // namespace
 }  // namespace genista::lab

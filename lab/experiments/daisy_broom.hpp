@@ -1,5 +1,5 @@
 // The parts of daisy-broom: wasted reads at equal bits, wrong oracles under replay, and the
-// adversaries of the house against the bands. daisy_broom.cpp says what each has to show.
+// adversaries of the lab against the bands. See daisy_broom.cpp for their limits.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct equal_bits_seen {
     std::uint64_t keys = 0, queries = 0;
     double broom_bits = 0, daisy_bits = 0;                // a key, all local state, at the end
     std::uint64_t broom_wasted = 0, daisy_wasted = 0;     // reads, by the same fresh queries
-    double broom_keys_a_read = 0, daisy_keys_a_read = 0;  // that a range read went through to learn
+    double broom_keys_a_read = 0, daisy_keys_a_read = 0;  // that a range read visited to learn
     double parameter = 0;                                 // ε′
     double expected_rate = 0;                             // by the plan
     double lower_bound_bits = 0;                          // LB(ε′) a key
@@ -28,7 +28,7 @@ struct equal_bits_seen {
 struct equal_bits_plan {
     std::uint64_t keys = 100'000, queries = 4'000'000;
     double broom_rate = 0x1p-12;
-    bool knows_nothing = false;  // an oracle that says the same of every key: the control
+    bool without_odds = false;  // an oracle with the same odds for every key: the control
     std::uint64_t seed = 1;
 };
 [[nodiscard]] equal_bits_seen compare_at_equal_bits(const equal_bits_plan& plan,
@@ -39,7 +39,7 @@ struct replayed_oracle {
     std::uint64_t pool = 0, asked = 0;    // mistakes found, and queries that it took
     std::uint64_t of_class_0 = 0;         // of them
     std::vector<std::uint64_t> wasted{};  // by round
-    std::uint64_t denied = 0;             // members
+    std::uint64_t denied = 0;             // stored keys
     bool sound = false;                   // audit
     double bits_per_key = 0;
     bool drifted = false;
@@ -52,13 +52,13 @@ struct replayed_oracle {
 [[nodiscard]] std::vector<replayed_oracle> replay_under_wrong_oracles(std::uint64_t keys, std::uint64_t pool,
                                                                       std::size_t rounds, std::uint64_t seed,
                                                                       const std::function<void(double)>& progress);
-// The share of a pool that a filter that does not learn lets through again.
+// The share of a pool that is a false positive again in a filter that does not learn.
 struct replay_controls {
     double bloom = 0, daisy_bloom = 0;
 };
 [[nodiscard]] replay_controls replay_without_learning(std::uint64_t keys, std::uint64_t pool, std::uint64_t seed);
 
-// An adversary who has the oracle asks for absent keys of class 0, many more than the list of
+// An adversary that has the oracle asks for absent keys of class 0, many more than the list of
 // exceptions holds, and again in every round.
 struct class_0_replay {
     std::string plan;  // made with the oracle that calls every key nearly certain, or with the right one

@@ -1,4 +1,4 @@
-// What daisy-broom measures, part by part. See daisy_broom.hpp.
+// The measurements of daisy-broom, part by part. See daisy_broom.hpp.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -30,15 +30,15 @@ odds_world two_class_world() {
     return odds_world::two_classes(two_class_universe, two_class_universe / 2, stored_share, asked_share);
 }
 
-// With a hash key that no filter here has: classes that depend on a key's digest would crowd a
-// band's keys into few of its bins.
+// With a hash key that no filter here has: classes that depend on a key's digest would put a band's
+// keys into few of its bins.
 shared_wrong make_oracle(perturbed_options options) {
     options.seed = 0x0dd5;
     return std::make_shared<wrong_oracle>(
         must(wrong_oracle::make(std::make_shared<odds_world>(two_class_world()), std::move(options))));
 }
 
-// Draws from P, in R in R's order, or still to come. Of 2^60 keys hardly one comes twice.
+// Draws from P, in R in R's order, or not yet inserted. Of 2^60 keys hardly any is drawn twice.
 struct filled_remote {
     records_in_memory remote;
     hasher hash;
@@ -61,7 +61,7 @@ struct filled_remote {
     [[nodiscard]] bool holds(std::uint64_t key) {
         return must(remote.uncounted().contains(hash(key), integer_key{key}.view()));
     }
-    // Asks for an absent key as a guard does. True: a wasted read.
+    // Asks for an absent key as a guard does. Returns true for a wasted read.
     template <class Filter>
     bool wastes(Filter& filter, std::uint64_t key) {
         if (!filter.may_contain(key) || holds(key)) return false;
@@ -74,8 +74,8 @@ struct filled_remote {
     }
 };
 
-// The filter that takes no more than `bytes`, oracle included. What it takes beside its bands is
-// seen when it is there.
+// The filter that takes no more than `bytes`, oracle included. The bytes beside its bands are known
+// only when it is built.
 wrong_daisy_broom fit_into(filled_remote& in, std::uint64_t bytes, std::uint64_t bits, const shared_wrong& oracle,
                            const std::function<result<daisy_plan>(const daisy_terms&)>& plan_for, std::uint64_t seed) {
     while (true) {
@@ -91,7 +91,7 @@ wrong_daisy_broom fit_into(filled_remote& in, std::uint64_t bytes, std::uint64_t
     }
 }
 
-// What a filter's range reads went through, since the last look.
+// The keys that a filter's range reads visited since the last call.
 class read_meter {
   public:
     explicit read_meter(filled_remote& in) noexcept : in_{in} {}
@@ -121,10 +121,10 @@ equal_bits_seen compare_at_equal_bits(const equal_bits_plan& plan, const std::fu
     broom_is.hash = in.hash;
     broom_is.repeatable = plan.seed;
     auto broom = must(broom_filter::build(broom_is, in.remote.uncounted()));
-    perturbed_options right{.mistake = plan.knows_nothing ? oracle_mistake::constant : oracle_mistake::none};
+    perturbed_options right{.mistake = plan.without_odds ? oracle_mistake::constant : oracle_mistake::none};
     right.constant = {0x1p-60, 0x1p-60};
     const std::vector<odds_group> groups =
-        plan.knows_nothing ? std::vector<odds_group>{{right.constant, 0x1p60}} : two_class_world().groups();
+        plan.without_odds ? std::vector<odds_group>{{right.constant, 0x1p60}} : two_class_world().groups();
     const auto plan_for = [&groups](const daisy_terms& terms) { return plan_for_groups(terms, groups); };
     auto daisy = fit_into(in, broom.stats().local_bytes, must(broom_filter::bits_for(plan.keys, plan.broom_rate)),
                           make_oracle(right), plan_for, plan.seed);
@@ -154,13 +154,13 @@ equal_bits_seen compare_at_equal_bits(const equal_bits_plan& plan, const std::fu
 
 namespace {
 
-struct told_oracle {
+struct tried_oracle {
     std::string name;
     perturbed_options options;
     bool plan_is_right = false;  // made with the exact oracle: the input has drifted away from it
 };
 
-std::vector<told_oracle> all_oracles() {
+std::vector<tried_oracle> all_oracles() {
     return {
         {.name = "exact", .options = {.mistake = oracle_mistake::none}},
         {.name = "wrong by up to 4x", .options = {.mistake = oracle_mistake::random}},
@@ -185,24 +185,24 @@ daisy_plan plan_by(const wrong_oracle& oracle, const daisy_terms& terms, std::ui
     return must(plan_from_samples(terms, stored, asked));
 }
 
-replayed_oracle replay_one(const told_oracle& told, std::uint64_t keys, std::uint64_t pool, std::size_t rounds,
+replayed_oracle replay_one(const tried_oracle& tried, std::uint64_t keys, std::uint64_t pool, std::size_t rounds,
                            std::uint64_t seed) {
     filled_remote in{keys, seed, false};
     const daisy_terms terms{static_cast<double>(in.keys.size()), 0x1p-10};
-    const auto oracle = make_oracle(told.options);
+    const auto oracle = make_oracle(tried.options);
     const auto exact = make_oracle({.mistake = oracle_mistake::none});
     daisy_broom_options options;
     options.hash = in.hash;
     options.repeatable = seed;
     options.exception_bytes = 16 * pool;
     auto filter =
-        must(wrong_daisy_broom::make(options, plan_by(told.plan_is_right ? *exact : *oracle, terms, seed), oracle));
+        must(wrong_daisy_broom::make(options, plan_by(tried.plan_is_right ? *exact : *oracle, terms, seed), oracle));
     for (const std::uint64_t key : in.keys) {
         (void)must(in.remote.map().put(in.hash(key), integer_key{key}.view()));
         if (must(filter.insert(key, in.remote.map())) == insert_outcome::full)
             throw workload_error{"the filter is full"};
     }
-    replayed_oracle seen{.oracle = told.name};
+    replayed_oracle seen{.oracle = tried.name};
     const auto draw = two_class_world().asked_draws(seed + 4);
     std::vector<std::uint64_t> found;
     while (found.size() < pool) {
@@ -232,7 +232,7 @@ std::vector<replayed_oracle> replay_under_wrong_oracles(std::uint64_t keys, std:
                                                         const std::function<void(double)>& progress) {
     std::vector<replayed_oracle> all;
     const auto oracles = all_oracles();
-    for (const told_oracle& each : oracles) {
+    for (const tried_oracle& each : oracles) {
         all.push_back(replay_one(each, keys, pool, rounds, seed));
         progress(static_cast<double>(all.size()) / static_cast<double>(oracles.size()));
     }
@@ -336,7 +336,7 @@ std::vector<band_game> play_against_bands(std::uint64_t effort, std::uint64_t se
     for (const adversary& by : adversaries) {
         const bool grows = by.plays_on.keys <= by.plays_on.capacity && by.plays_on.capacity > few_bins.capacity;
         // Each band of the two has the room that the adversary's stage has for all. A restored
-        // snapshot owes one certain false positive a bin until the bin is renewed
+        // snapshot has one certain false positive a bin until the bin is renewed
         // (docs/filters/broom.md); this adversary renews one bin only, and so has to stay in one
         // band.
         const bool one_band = by.name == "restart-replay";

@@ -1,14 +1,15 @@
-// The code in the proof of [daisy Thm 6], as a code: with the filter's bits at hand, draws are
-// written in fewer bits than without, and no code writes them in fewer than their entropy. What the
-// filter saves it must therefore have. daisy-lb runs it; apart, so that a test can plant a defect.
+// The code in the proof of [daisy Thm 6]: with the filter's bits given, draws are written in fewer
+// bits than without, and no code writes them in fewer than their entropy. So a filter has at least
+// the bits that it saves. daisy-lb runs it; it is a header of its own, so that a test can plant a
+// defect.
 //
-// All keys of the universe are listed, so it is for small ones. A draw x is written as two bits for
-// its part of the universe and Shannon's code word within that part:
+// All keys of the universe are listed, so it is for small universes. A draw x is written as two
+// bits for its part of the universe and Shannon's code word within that part:
 //
 //     U_0, U_1      ⌈log 1/p_x⌉ bits                     all keys of it; the filter does not help
-//     U_2           ⌈log Σ q_y / q_x⌉                    y of U_2 that the filter lets through
-//     U_3           ⌈log Σ p_y / p_x⌉                    y of U_3 that it lets through
-//     U_4           ⌈log |Z_4|⌉                          Z_4: those of U_4 that it lets through
+//     U_2           ⌈log Σ q_y / q_x⌉                    y of U_2 that pass the filter
+//     U_3           ⌈log Σ p_y / p_x⌉                    y of U_3 that pass
+//     U_4           ⌈log |Z_4|⌉                          Z_4: those of U_4 that pass
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 
 namespace genista::lab {
 
-// Which of the four rules, 0 to 3, and the bits that the proof grants a draw in expectation.
+// Which of the four rules, 0 to 3, and the bits that the proof allows a draw in expectation.
 [[nodiscard]] inline unsigned encoding_part(const key_odds& odds, const daisy_terms& terms) noexcept {
     const double n = terms.draws, rate = terms.rate;
     if (odds.asked <= rate * odds.stored || odds.stored > 1 / n) return 0;  // U_0, U_1
@@ -115,7 +116,7 @@ class shannon_code {
 };
 
 struct encoding_seen {
-    double draws = 0, filter_bits = 0, code_bits = 0, entropy_bits = 0, granted = 0;  // all of them in all
+    double draws = 0, filter_bits = 0, code_bits = 0, entropy_bits = 0, granted = 0;  // of all draws together
     bool read_back = false;                                                           // the draws, from filter and code
 
     // No code is shorter than the entropy: these are at least 0 in expectation, however good the

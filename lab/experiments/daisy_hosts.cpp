@@ -1,4 +1,4 @@
-// Training on one half of the host list, measuring on the other. See daisy_hosts.hpp.
+// Trains on one half of the host list and measures on the other. See daisy_hosts.hpp.
 #include "lab/experiments/daisy_hosts.hpp"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ std::vector<std::uint8_t> classes_of(const any_oracle& oracle, const key_list& k
     return classes;
 }
 
-// The keys that are stored, as R has them for one hash key.
+// The stored keys, in R's order for one hash key.
 struct hashed_half {
     hasher hash{hash_key::from_seed(0)};
     memory_map remote;
@@ -118,7 +118,7 @@ result<hosts_count> count_answers(std::string_view name, const hosts_half& test,
     return seen;
 }
 
-// A filter by itself, all of the keys in it.
+// A filter without oracle, with all of the keys.
 template <class Filter>
 result<Filter> filled_with_all(result<Filter> made, std::size_t keys, auto insert) {
     for (std::size_t i = 0; made && i < keys; ++i) {
@@ -149,7 +149,7 @@ result<hosts_count> count_broom(const hosts_half& test, hashed_halves& hashed, d
         [&](hashed_half& each) {
             broom_options options;
             options.capacity = test.stored.size();
-            options.false_positive_rate = std::min(rate, 0.02);  // it serves no larger one
+            options.false_positive_rate = std::min(rate, 0.02);  // its largest rate
             options.hash = each.hash;
             options.repeatable = 1;
             return broom_filter::build(options, each.remote);
@@ -192,7 +192,7 @@ result<hosts_count> count_daisy(const daisy_plan& plan, const classed_half& test
         });
 }
 
-// Its bytes without those of the oracle, which it counts.
+// Its bytes without those of the oracle, which it includes.
 result<hosts_count> count_daisy_broom(const oracle_model& model, const daisy_plan& plan, const hosts_half& test,
                                       hashed_halves& hashed) {
     using filter_type = daisy_broom_filter<any_oracle>;
@@ -225,7 +225,7 @@ result<void> add_daisy_rows(hosts_outcome& to, const oracle_model& model, const 
         hosts_row row = like;
         static_cast<hosts_count&>(row) = *seen;
         row.parameter = plan->terms.rate;
-        // No false positive at all: as if there had been one.
+        // Without false positives the rate is taken as if there had been one.
         const double rate = std::clamp(row.rate(), 1 / static_cast<double>(row.queries), 0.5);
         const auto rivals = count_rivals(keys, hashed, rate);
         if (!rivals) return rivals.error();

@@ -1,20 +1,19 @@
 // The host list: a block list is stored, popular hosts are asked for, and a trained score model
-// tells them apart. Is the filter smaller if the model's bytes are counted?
+// separates them. Is the filter smaller if the model's bytes are counted?
 //
-//     data      folder/sets/hosts-block-vs-popular.tsv.gz (data.hpp says which folder), else
-//               made-up names (synthetic_hosts.hpp)
+//     data      folder/sets/hosts-block-vs-popular.tsv.gz (the folder of data.hpp), else
+//               synthetic names (synthetic_hosts.hpp)
 //     training  the lines of odd number: inserts are those labelled block, queries those labelled
 //               popular
-//     test      the others. All of their blocked hosts are stored and looked for again; the false
+//     test      the others. All of their blocked hosts are stored and queried; the false
 //               positives are counted over all of their popular hosts, each asked once, with
 //               several hash keys
 //     tuning    the parameter ε′ is chosen on the training half alone (the model's profile), so
-//               that the target is to be expected there; what came of it on the test half is what
-//               is told
+//               that the target is expected there; the result on the test half is reported
 //     models    of 4, 16, 64 and 256 KB of weights, and of the size that training chooses
 //     rivals    bloom, cuckoo_partial and broom, made for as many keys, filled and asked in the
 //               same way, with their bytes and rates counted: once at the target, and once for each
-//               daisy filter at the rate that was *measured* of it
+//               daisy filter at its *measured* rate
 //
 // bench/daisy_hosts_bench.cpp prints it, docs/benchmarks.md has the table.
 #pragma once
@@ -30,7 +29,7 @@
 
 namespace genista::lab {
 
-// What was counted of one filter over the test half, with several hash keys.
+// The counts of one filter over the test half, with several hash keys.
 struct hosts_count {
     std::string_view filter;
     std::uint64_t filter_bytes = 0;  // all of the filter, the most with any hash key
@@ -61,7 +60,7 @@ struct hosts_target {
 };
 
 struct hosts_outcome {
-    bool is_real = false;  // the real lists, not made-up names
+    bool is_real = false;  // the real lists, not synthetic names
     std::uint64_t trained_stored = 0, trained_asked = 0, stored = 0, asked = 0;
     std::vector<score_choice> choices;  // of the models, in their order: how each was trained
     std::vector<hosts_target> targets;
@@ -74,8 +73,8 @@ struct hosts_outcome {
     [[nodiscard]] nlohmann::json json() const;
 };
 
-// `quick`: the smallest model alone, and fewer names if they are made up. An error if the data are
-// there and not whole.
+// `quick`: the smallest model alone, and fewer names if they are synthetic. An error if the data
+// exist and are not whole.
 [[nodiscard]] result<hosts_outcome> measure_hosts(const run_options& options);
 
 }  // namespace genista::lab

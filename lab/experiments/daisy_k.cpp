@@ -1,18 +1,18 @@
-// daisy-k: how many bits a key deserves [daisy §1.1], at and around every boundary between the
+// daisy-k: the number of bits for a key [daisy §1.1], at and around every boundary between the
 // regimes.
 //
-// The library asks its questions in the order of U_0 .. U_4. Here every case of the text stands on
-// its own, with its own condition, as it is printed; n from 1 to 10^9, ε from 1/2 to 2^-24, and p
-// and q on each boundary (ε p, 1/n, ε/n, p itself), one step of a double above and below it, and by
-// factors of two around it. *Judged*:
+// The library tests the cases in the order of U_0 .. U_4. Here every case of the paper stands by
+// itself, with its own condition, as printed; n from 1 to 10^9, ε from 1/2 to 2^-24, and p and q on
+// each boundary (ε p, 1/n, ε/n, p itself), one step of a double above and below it, and by factors
+// of two around it. *Judged*:
 //
 //   1  exactly one of the cases holds for every pair of odds;
-//   2  k_x is what that case says, within 10^-9; ⌈k_x⌉ is what the text hashes with;
+//   2  k_x is the value of that case, within 10^-9; ⌈k_x⌉ is the paper's number of hashes;
 //   3  0 ≤ k_x ≤ log(1/ε) [Observation 13], never fewer bits for a key that is asked for more,
 //      never more for one more likely stored.
 //
-// *Control*: the same table against a reader who overlooks the fourth case and serves likely keys
-// in full.
+// *Control*: the same table against a version that lacks the fourth case and gives likely keys all
+// bits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "genista/detail/oracles/daisy_class.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
@@ -33,7 +33,7 @@ struct case_of_the_text {
     double bits = 0;
 };
 
-// The cases as they are printed, first to fourth.
+// The cases as printed, first to fourth.
 std::array<case_of_the_text, 4> cases_of(const key_odds& odds, const daisy_terms& terms) {
     const double n = terms.draws, rate = terms.rate, p = odds.stored, q = odds.asked;
     const double full = std::log2(1 / rate);
@@ -106,12 +106,12 @@ outcome measure_daisy_k(const run_options& options) {
     for (const double rate : {0.5, 0x1p-4, 0.01, 0x1p-8, 0x1p-12, 1e-5, 0x1p-24}) {
         for (const double draws : {1.0, 1000.0, 1e6, 1e9}) look_around({draws, rate}, seen);
     }
-    out.promised = "k_x as the text's four cases have it, exactly one of which holds; 0 ≤ k_x ≤ log(1/ε)";
+    out.promised = "k_x as in the paper's four cases, exactly one of which holds; 0 ≤ k_x ≤ log(1/ε)";
     out.measured = std::to_string(seen.pairs) + " pairs of odds: " + std::to_string(seen.not_one_case) +
                    " in no or several cases, " + std::to_string(seen.other_bits) + " with other bits, " +
                    std::to_string(seen.out_of_range) + " out of range, " + std::to_string(seen.not_monotone) +
                    " not monotone";
-    out.control = {{"what", "a reader who overlooks the fourth case"},
+    out.control = {{"what", "a version without the fourth case"},
                    {"pairs_with_other_bits", seen.control_differs},
                    {"failed_as_it_must", seen.control_differs > 0}};
     out.kept = seen.kept() && seen.control_differs > 0;
@@ -121,11 +121,19 @@ outcome measure_daisy_k(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_daisy_k(const run_options& options) {
     if (const auto refused = refuse_filter("daisy-k", options); !refused) return refused.error();
     return run_experiment("daisy-k", options, [&] { return measure_daisy_k(options); });
 }
 
+const registration daisy_k_experiment{{
+    .id = "daisy-k",
+    .order = 301,
+    .promise = "The number of probes a key deserves follows from p_x, q_x, n and ε by four cases.",
+    .where = "daisy §1.1",
+    .run = run_daisy_k,
+    .takes = {.quick_seconds = 0.02, .full_minutes = 0.1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,30 +1,30 @@
-// daisy-lb: no filter for these distributions does with fewer than LB - 1 - 6n bits, LB = n Σ p_x
-// k_x [daisy Thm 6].
+// daisy-lb: no filter for these distributions has fewer than LB - 1 - 6n bits, LB = n Σ p_x k_x
+// [daisy Thm 6].
 //
-// A bound on all filters cannot be measured. Its proof can be run: it is a code. And no filter at
-// hand may contradict it. Worlds: everything alike, Zipf's law for what is stored or asked, two
-// classes. n = 10^4 to 10^6 (10^5 with --quick), ε = 2^-8 and 2^-16. *Judged*:
+// A bound on all filters cannot be measured. Its proof can be run: it is a code. And no filter of
+// the library may contradict it. Worlds: all keys alike, Zipf's law for stored keys or for queries,
+// two classes. n = 10^4 to 10^6 (10^5 with --quick), ε = 2^-8 and 2^-16. *Judged*:
 //
 //   1  LB from groups of keys and from 10^5 draws of the stored agree within a hundredth of
-//      log(1/ε), and LB ≤ n log(1/ε), which is what a world of which nothing is known costs (its LB
-//      is that, exactly) [§1.1];
+//      log(1/ε), and LB ≤ n log(1/ε), which is the cost of an unknown world (its LB is exactly
+//      that) [§1.1];
 //   2  filters that are built and filled with the draws, bloom and cleary for the distinct keys,
 //      daisy_bloom and daisy_fingerprint by the plan tuned to ε, take more bits than LB - 1 - 6n.
 //      At n = 10^4 and ε = 2^-8 they are asked, and have to keep ε over the queries by the rule for
-//      rates: a filter that does not is no witness;
+//      rates: a filter that does not proves nothing;
 //   3  the proof's code (daisy_encoding.hpp) on real draws, n = 256 from 2^15 keys, ε = 2^-6,
 //      twenty times a world: with a filter that was built the draws are read back, code words take
-//      at most the bits that the proof grants them in the mean, and filter and code together take
-//      at least the entropy of the draws, which no code undercuts.
+//      at most the bits that the proof allows in the mean, and filter and code together take at
+//      least the entropy of the draws, which no code undercuts.
 //
-// *Controls.* A Bloom filter of the distinct keys in LB - 1 - 6n bits, where that is more than
-// nothing, must miss the rate. The bound for worlds of which nothing is known, n log(1/ε) - 1 - 6n,
-// must be undercut by a filter that was built: a bound that is too high is seen. In 3, exact
-// answers that are counted as no bits must undercut the entropy, in every world.
+// *Controls.* A Bloom filter of the distinct keys in LB - 1 - 6n bits, where that is positive, must
+// miss the rate. The bound for unknown worlds, n log(1/ε) - 1 - 6n, must be undercut by a filter
+// that was built: a bound that is too high is seen. In 3, exact answers that count as no bits must
+// undercut the entropy, in every world.
 //
-// The smallest defect: code words that are 15 % too long break 3 in the world where everything is
-// alike; how much smaller a filter had to be for its code to undercut the entropy, and for its bits
-// to undercut the bound, is in the rows.
+// The smallest defect: code words that are 15 % too long break 3 in the world where all keys are
+// alike. The rows have how much smaller a filter had to be for its code to undercut the entropy,
+// and for its bits to undercut the bound.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -34,9 +34,9 @@
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/daisy_encoding.hpp"
 #include "lab/experiments/drawn_world.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/number_set.hpp"
@@ -53,15 +53,15 @@ struct bound_seen {
     double bound = 0, proved = 0, sampled = 0;  // bits a draw
     double distinct = 0, bloom = 0, cleary = 0;
     double daisy_bloom = 0, fingerprint = 0;
-    double fingerprint_rate = 0;  // to be expected of its tables over the queries
+    double fingerprint_rate = 0;  // expected of its tables over the queries
     bool asked = false, rates_kept = true;
-    double control_rate = 0;  // of a Bloom filter at the bound; 0 where the bound is nothing
+    double control_rate = 0;  // of a Bloom filter at the bound; 0 where the bound is not positive
     [[nodiscard]] double full() const { return -std::log2(rate); }
     [[nodiscard]] bool kept() const {
         return std::abs(sampled - bound) <= full() / 100 && bound <= full() + 1e-9 && least() >= proved && rates_kept;
     }
     [[nodiscard]] double least() const { return std::min({bloom, cleary, daisy_bloom, fingerprint}); }
-    // A bound that knows of no odds, which the daisy filters are there to undercut.
+    // The bound without odds, which the daisy filters must undercut.
     [[nodiscard]] bool breaks_wrong_bound() const { return fingerprint < full() - 6 && fingerprint_rate <= rate; }
 
     [[nodiscard]] nlohmann::json row() const {
@@ -90,7 +90,7 @@ double bound_bits_of(const filter_stats& stats, double n) {
     return 8 * static_cast<double>(stats.local_bytes) / n;
 }
 
-// Queries under names of their own, as drawn_world.hpp asks filters of classes.
+// Queries under digests of their own, as in drawn_world.hpp.
 template <class Filter>
 rate_seen ask_ordinary(const Filter& filter, const drawn_world& input, std::uint64_t queries, std::uint64_t seed) {
     rate_seen seen{.queries = queries};
@@ -153,8 +153,7 @@ bound_seen measure_bound(const odds_world& world, double n, double rate, std::ui
     return seen;
 }
 
-// ---- the code of the proof
-// -----------------------------------------------------------------------------------------------
+// ---- the code of the proof ---------------------------------------------------------------------
 
 constexpr double code_draws = 256, code_rate = 0x1p-6;
 constexpr std::uint64_t code_universe = std::uint64_t{1} << 15, code_times = 20;
@@ -189,7 +188,7 @@ code_seen measure_code(const odds_world& world, std::uint64_t seed) {
         auto filter = must(
             daisy_fingerprint_filter::make({.plan = input.tuned(), .hash = hasher{hash_key::from_seed(seed + i)}}));
         insert_all(filter, input);
-        double bits = 0;  // of its tables: the object says nothing about the keys
+        double bits = 0;  // of its tables: the object does not depend on the keys
         for (const auto& table : filter.tables())
             bits += static_cast<double>(table.cells) * (table.bits + 2 + 2.0 / 15);
         const auto passes = [&](std::uint64_t key) {
@@ -222,7 +221,7 @@ outcome measure_daisy_lb(const run_options& options) {
     bool kept = true;
     std::uint64_t controls = 0, controls_failed = 0, wrong_bounds_broken = 0;
     double least = 1e9;
-    std::string told;
+    std::string summary;
     report::line_chart chart{"The bound over n",
                              "Bits a draw that no filter does without, up to 6; ε = 2^-8.",
                              {"draws, n", true, report::unit::number},
@@ -251,8 +250,8 @@ outcome measure_daisy_lb(const run_options& options) {
                     chart.lines[w].y.push_back(seen.bound);
                 }
                 if (n == largest && rate == 0x1p-8)
-                    told += (told.empty() ? "" : "; ") + seen.world + " " + shown(seen.bound, 3) + " (Bloom " +
-                            shown(seen.bloom, 3) + ", least " + shown(seen.least(), 3) + ")";
+                    summary += (summary.empty() ? "" : "; ") + seen.world + " " + shown(seen.bound, 3) + " (Bloom " +
+                               shown(seen.bloom, 3) + ", least " + shown(seen.least(), 3) + ")";
             }
             options.progress(rate == 0x1p-8 ? 0.3 : 0.8);
         }
@@ -275,7 +274,7 @@ outcome measure_daisy_lb(const run_options& options) {
         "no filter below LB - 1 - 6n bits; LB = n log(1/ε) where nothing is known, and never more; the proof's "
         "code is read back and is never below the entropy";
     out.measured = std::string{kept ? "so" : "NOT so"} + "; LB in bits a draw at n = " + shown(largest, 7) +
-                   ", ε = 2^-8: " + told + "; the smallest filter built takes " + shown(least, 3) +
+                   ", ε = 2^-8: " + summary + "; the smallest filter built takes " + shown(least, 3) +
                    " times the bound; filter and code are at least " + shown(above, 3) +
                    " bits a draw above the entropy";
     const bool failed = controls > 0 && controls_failed == controls && wrong_bounds_broken > 0 && lies_seen;
@@ -293,11 +292,20 @@ outcome measure_daisy_lb(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_daisy_lb(const run_options& options) {
     if (const auto refused = refuse_filter("daisy-lb", options); !refused) return refused.error();
     return run_experiment("daisy-lb", options, [&] { return measure_daisy_lb(options); });
 }
 
+const registration daisy_lb_experiment{{
+    .id = "daisy-lb",
+    .order = 302,
+    .promise =
+        "No filter for these distributions can do with fewer than n Σ p_x k_x bits, less a constant number a key.",
+    .where = "daisy Thm 6",
+    .run = run_daisy_lb,
+    .takes = {.quick_seconds = 3.4, .full_minutes = 0.2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -40,16 +40,16 @@ robust_stage make_stage(odds_world world, std::uint64_t draws, double rate, std:
     return stage;
 }
 
-told ask_all(const robust_stage& stage, const teller& who) {
+odds_table ask_all(const robust_stage& stage, const odds_source& source) {
     const auto all = [&](const std::vector<std::uint64_t>& keys) {
         std::vector<key_odds> odds(keys.size());
-        std::ranges::transform(keys, odds.begin(), who.odds);
+        std::ranges::transform(keys, odds.begin(), source.odds);
         return odds;
     };
     return {all(stage.inserts), all(stage.stored_sample), all(stage.asked_sample), all(stage.queries)};
 }
 
-tuned_plan tune(const robust_stage& stage, const told& odds, double target) {
+tuned_plan tune(const robust_stage& stage, const odds_table& odds, double target) {
     const auto draws = static_cast<double>(stage.inserts.size());
     const auto expected = [&](double parameter) {
         double sum = 0;

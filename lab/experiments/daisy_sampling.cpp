@@ -1,6 +1,6 @@
-// daisy-sampling: a sample of the inserts is enough to plan by; keys that come while it is taken
-// are kept in a small dictionary; and filters that are told no sizes at all cost log log n bits a
-// key more [daisy §4.3].
+// daisy-sampling: a sample of the inserts is enough for a plan; keys that are inserted meanwhile
+// are kept in a small dictionary; and filters without known sizes cost log log n bits a key more
+// [daisy §4.3].
 //
 // sampled_filter with 32,000 samples over the worlds of daisy-fingerprint, ε = 2^-8, n = 10^5 (in
 // full also 10^6), beside the same filter by the exact plan. *Judged*:
@@ -10,26 +10,26 @@
 //   2  the rule for rates at 3 ε over the queries, asked under names of their own
 //      (drawn_world.hpp); and the rate that is to be expected of its tables is at most
 //      `most_sampling_rate` times that of the exact plan's. Both 1 and this are means of ten plans,
-//      the lived one and nine from other samples: a class with 300 of the samples is told within 6
-//      %, and a single plan has that luck (set after results: one plan of eight had 1.077 times the
-//      rate; the controls had been means of ten before);
-//   3  no key is ever missing: all drawn so far are asked for while it samples (and nobody else is
-//      let in: it is exact then), right after the filter took over, and at the end;
-//   4  unknown sizes: 5/4 as many draws into a filter that was told no shares, n = 10^3 to 10^6
+//      the filter's own and nine from other samples: a class with 300 of the samples is known
+//      within 6 %, and a single plan varies as much (set after results: one plan of eight had 1.077
+//      times the rate; the controls had been means of ten before);
+//   3  no key is ever missing: all drawn so far are asked for while it samples (and no other key
+//      passes: it is exact then), right after the filter took over, and at the end;
+//   4  unknown sizes: 5/4 as many draws into a filter that was given no shares, n = 10^3 to 10^6
 //      (class 8) and 10^5 (classes 1 and 4). At every moment from 1,000 draws on, all that it
 //      allocates, less 1.5 KiB for the object, is at most 2 log log n + `unknown_constant` bits a
-//      draw beyond what its class needs, j + 2 + 2/15. Every class lets at most 2^-j through, by
-//      the strings that it keeps and by the rule for rates. What the run says it sees is how many
-//      percent more bits would break this;
+//      draw beyond what its class needs, j + 2 + 2/15. Every class has a rate of at most 2^-j, by
+//      the strings that it keeps and by the rule for rates. The run reports how many percent more
+//      bits would break this;
 //   5  operations in it take constant time: instructions of a look-up for an absent key, and of the
-//      dearest of 300 inserts in a row (a page is split in each such stretch), grow by at most
-//      `flat_unknown` from 15,000 to 960,000 keys, which are equally far behind a power of two;
-//      look-ups also from 10^3 to 10^6.
+//      most expensive of 300 inserts in a row (a page is split in each such stretch), grow by at
+//      most `flat_unknown` from 15,000 to 960,000 keys, which are equally far behind a power of
+//      two; look-ups also from 10^3 to 10^6.
 //
-// *Controls.* One table behind the other, each twice as large, at rates 2^-j / (i (i + 1)) (what
-// the filter was before), must break 4 and 5. Plans from 30 samples (the mean of ten), and one from
-// 32,000 samples of the queries in place of the inserts, must break 1 or 2; the filter must say of
-// the second that classes differ.
+// *Controls.* A chain of tables, each twice as large, at rates 2^-j / (i (i + 1)) (an earlier
+// design of the filter), must break 4 and 5. Plans from 30 samples (the mean of ten), and one from
+// 32,000 samples of the queries in place of the inserts, must break 1 or 2; the filter must report
+// for the second that classes differ.
 //
 // Sample: 10^4 / (3 ε) queries. False alarm of 2: at most 10^-9 each.
 #include <algorithm>
@@ -42,9 +42,9 @@
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/daisy_unknown.hpp"
 #include "lab/experiments/drawn_world.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 #include "lab/workloads/parallel.hpp"
@@ -57,22 +57,20 @@ constexpr double proved_of_samples = 3;
 constexpr std::uint64_t enough_samples = 32'000, few_samples = 30;
 constexpr double most_sampling_bits = 1.03, most_sampling_rate = 1.05, sampling_constant_bits = 8.0 * 1024,
                  flat_unknown = 1.25;
-constexpr std::uint64_t sampling_tries = 10;  // plans: one may be lucky
+constexpr std::uint64_t sampling_tries = 10;  // plans: a single one varies
 
 double local_bits_of(const daisy_fingerprint_filter& filter) {
     return 8 * static_cast<double>(filter.stats().local_bytes);
 }
 
-// What the queries are to expect of the tables as they are: their classes by the exact plan, if
-// terms agree.
+// The rate to be expected of the tables: their classes by the exact plan, if terms agree.
 double expected_of(const daisy_fingerprint_filter& filter, const daisy_plan& exact) {
     double sum = 0;
     for (unsigned j = 0; j <= exact.largest_class(); ++j) sum += exact.asked_share[j] * filter.let_through(j);
     return sum;
 }
 
-// ---- samples
-// -------------------------------------------------------------------------------------------------------------------
+// ---- samples -----------------------------------------------------------------------------------
 
 struct sampling_point {
     std::uint64_t draws = 0;
@@ -84,7 +82,7 @@ struct sampling_point {
     double exact_bits = 0, exact_rate = 0, bits = 0, expected = 0;
     double few_bits = 0, few_rate = 0, wrong_bits = 0, wrong_rate = 0, worst_share = 0;
     std::uint64_t lost = 0, let_in = 0, extra_tables = 0, handed_over_at = 0;
-    bool wrong_was_told = false;
+    bool wrong_was_reported = false;
     rate_seen asked{};
 
     [[nodiscard]] bool close(double its_bits, double its_rate) const {
@@ -96,13 +94,12 @@ struct sampling_point {
                handed_over_at == enough_samples;
     }
     [[nodiscard]] bool few_failed() const { return !close(few_bits, few_rate); }
-    [[nodiscard]] bool wrong_failed() const { return !close(wrong_bits, wrong_rate) && wrong_was_told; }
+    [[nodiscard]] bool wrong_failed() const { return !close(wrong_bits, wrong_rate) && wrong_was_reported; }
 };
 
 using sampled_fingerprints = sampled_filter<daisy_fingerprint_filter, odds_world>;
 
-// Draws go in, queries are asked in between, as in life; and now and then everybody so far is
-// looked for.
+// Inserts draws, with queries in between; and now and then queries all keys so far.
 sampled_fingerprints live(sampling_point& p, const drawn_world& input) {
     auto filter = must(sampled_fingerprints::make(
         {.terms = input.terms, .samples = enough_samples, .hash = hasher{hash_key::from_seed(p.seed)}},
@@ -122,7 +119,7 @@ sampled_fingerprints live(sampling_point& p, const drawn_world& input) {
         const bool found = filter.may_contain(key);
         if (filter.is_sampling()) {
             p.let_in += found && !so_far.contains(key) ? 1u : 0u;
-            // Rarely, for what is asked here counts as a query, too.
+            // Rarely, because these count as queries, too.
             if (i == 10'000) {
                 so_far.for_each([&](std::uint64_t member) { p.lost += filter.may_contain(member) ? 0u : 1u; });
             }
@@ -184,7 +181,7 @@ void measure_sampling_point(sampling_point& p) {
     const auto by_wrong = filled_by(must(plan_from_samples(input.terms, wrong, queries)), input, p.seed);
     p.wrong_bits = local_bits_of(by_wrong);
     p.wrong_rate = expected_of(by_wrong, p.exact);
-    p.wrong_was_told = by_wrong.drift().verdict == drift_verdict::classes_differ;
+    p.wrong_was_reported = by_wrong.drift().verdict == drift_verdict::classes_differ;
 }
 
 nlohmann::json sampling_row(const sampling_point& p) {
@@ -213,10 +210,9 @@ nlohmann::json sampling_row(const sampling_point& p) {
             {"kept", p.kept()}};
 }
 
-// ---- unknown sizes
-// -------------------------------------------------------------------------------------------------------------
+// ---- unknown sizes -----------------------------------------------------------------------------
 
-// The control, and what the filter once was: a table more whenever the last one is full.
+// The control, an earlier design of the filter: another table whenever the last one is full.
 class doubling_chain {
   public:
     explicit doubling_chain(std::uint64_t seed) : hash_{hash_key::from_seed(seed)} {}
@@ -267,7 +263,7 @@ struct unknown_size {
     }
 };
 
-// One class: growing tables do not know of each other.
+// One class: growing tables are independent.
 void measure_unknown(unknown_size& u, std::uint64_t seed) {
     auto filter = of_unknown_size(u.draws, seed);
     doubling_chain control{seed};
@@ -289,9 +285,10 @@ void measure_unknown(unknown_size& u, std::uint64_t seed) {
         u.asked.false_positives += filter.may_contain((std::uint64_t{1} << 62) + i, u.its_class) ? 1u : 0u;
 }
 
-// Instructions: of a look-up for an absent key, the mean of 50, and of the dearest of 300 inserts.
+// Instructions: of a look-up for an absent key, the mean of 50, and of the most expensive of 300
+// inserts.
 struct unknown_time {
-    double lookup = 0, dearest_insert = 0;
+    double lookup = 0, costliest_insert = 0;
 };
 template <class Filter>
 unknown_time time_unknown(Filter filter, std::uint64_t draws, bool inserts) {
@@ -309,7 +306,7 @@ unknown_time time_unknown(Filter filter, std::uint64_t draws, bool inserts) {
     seen.lookup = static_cast<double>(sum) / 50;
     for (std::uint64_t key = draws; inserts && key < draws + 300; ++key) {
         const auto here = counter.of([&] { static_cast<void>(filter.insert(key, 8u)); });
-        seen.dearest_insert = std::max(seen.dearest_insert, static_cast<double>(here));
+        seen.costliest_insert = std::max(seen.costliest_insert, static_cast<double>(here));
     }
     return seen;
 }
@@ -333,8 +330,7 @@ nlohmann::json sampling_row(const unknown_size& u) {
     return row;
 }
 
-// ---- what it says and draws
-// ----------------------------------------------------------------------------------------------------
+// ---- text and figures --------------------------------------------------------------------------
 
 std::vector<report::section> draw_sampling(const std::vector<sampling_point>& all,
                                            const std::vector<unknown_size>& unknown) {
@@ -394,7 +390,7 @@ outcome measure_daisy_sampling(const run_options& options) {
     double worst_unknown = -1e9, sees = 0;
     const auto flat = [](double before, double after) { return after <= flat_unknown * before; };
     const bool constant_time = flat(first.lookup, last.lookup) && flat(smaller.lookup, larger.lookup) &&
-                               flat(smaller.dearest_insert, larger.dearest_insert);
+                               flat(smaller.costliest_insert, larger.costliest_insert);
     bool chain_failed = !flat(control_smaller.lookup, control_larger.lookup);
     bool kept = constant_time, few_failed = true, wrong_failed = true;
     double worst_bits = 0, worst_rate = 0, few_bits = 1e9, wrong_bits = 1e9;
@@ -417,7 +413,7 @@ outcome measure_daisy_sampling(const run_options& options) {
         kept = kept && u.kept();
         if (!u.kept()) broken += " Not kept: unknown size, n = " + shown(static_cast<double>(u.draws)) + ".";
         worst_unknown = std::max(worst_unknown, u.bits.worst_excess);
-        // Where it is at its tightest.
+        // Where the limit is closest.
         sees = sees == 0 ? u.bits.sees_percent() : std::min(sees, u.bits.sees_percent());
         if (u.has_control()) chain_failed = chain_failed && !u.control_bits.kept();
         lost += u.lost;
@@ -427,14 +423,15 @@ outcome measure_daisy_sampling(const run_options& options) {
                    "unknown sizes: at most 2 log log n + " +
                    shown(unknown_constant) +
                    " bits a draw more at every moment, 2^-j of the absent keys of class j, one table; look-ups and the "
-                   "dearest insert within " +
+                   "most expensive insert within " +
                    shown(flat_unknown) + "×";
     out.measured = "at most " + shown(worst_bits) + " times the bits, at most " + shown(worst_rate, 3) + " ε; " +
                    std::to_string(lost) + " keys missing; unknown sizes: " + shown(-worst_unknown, 3) +
                    " bits a draw below the limit at the worst moment (" + shown(sees, 2) +
                    " % more would break it); a look-up takes " + shown(first.lookup) + " instructions at 10^3 and " +
-                   shown(last.lookup) + " at 10^6, the dearest of 300 inserts " + shown(smaller.dearest_insert) +
-                   " at 15,000 and " + shown(larger.dearest_insert) + " at 960,000." + broken;
+                   shown(last.lookup) + " at 10^6, the most expensive of 300 inserts " +
+                   shown(smaller.costliest_insert) + " at 15,000 and " + shown(larger.costliest_insert) +
+                   " at 960,000." + broken;
     out.kept = kept && few_failed && wrong_failed && chain_failed;
     out.control = {
         {"what", "a plan from 30 samples, and one from samples of the queries, must miss the bits or the rate"},
@@ -456,13 +453,21 @@ outcome measure_daisy_sampling(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_daisy_sampling(const run_options& options) {
     if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: daisy-sampling knows daisy_fingerprint",
+        return error::make(error_code::invalid_argument, "filter %s: daisy-sampling measures daisy_fingerprint",
                            options.filter.c_str());
     return run_experiment("daisy-sampling", options, [&] { return measure_daisy_sampling(options); });
 }
 
+const registration daisy_sampling_experiment{{
+    .id = "daisy-sampling",
+    .order = 305,
+    .promise = "The parameters can be estimated from samples instead of being computed over the universe.",
+    .where = "daisy §4.3",
+    .run = run_daisy_sampling,
+    .takes = {.quick_seconds = 16, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,5 +1,5 @@
-// What daisy-sampling allows a filter of unknown size, judged at every moment: apart, so that a
-// test can plant a defect.
+// The limit of daisy-sampling for a filter of unknown size, judged at every moment; a header of its
+// own, so that a test can plant a defect.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace genista::lab {
 
 inline constexpr double unknown_constant = 4, object_bits = 8.0 * 1536;
 
-// Bits a draw beyond j + 2 + 2/15, what a planned cell of class j takes, over all moments that were
-// seen from 1,000 draws on.
+// Bits a draw beyond j + 2 + 2/15, the bits of a planned cell of class j, over all moments that
+// were recorded from 1,000 draws on.
 struct unknown_bits {
     unsigned its_class;
     double worst = -1e9, worst_excess = -1e9, worst_share = 0;
@@ -30,7 +30,7 @@ struct unknown_bits {
         worst_share = std::max(worst_share, bits / (needed + allowed(n)));
     }
     [[nodiscard]] bool kept() const noexcept { return worst_excess <= 0; }
-    // More bits by so many percent would break it.
+    // So many percent more bits would break it.
     [[nodiscard]] double sees_percent() const noexcept { return 100 * (1 / worst_share - 1); }
 };
 

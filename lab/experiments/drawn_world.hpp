@@ -1,5 +1,5 @@
-// What the daisy filters are measured on: worlds with known odds, what was drawn from them, and how
-// a rate over the queries is counted. For daisy-fingerprint and daisy-sampling.
+// Inputs of the daisy filters: worlds with known odds, draws from them, and the count of a rate
+// over the queries. For daisy-fingerprint and daisy-sampling.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace genista::lab {
 
-// Universes so large that n Σ p q ≤ ε, with room for a parameter ε′ down to ε/4: 4n/ε keys where
-// one side is uniform, in two classes two halves of as many.
+// Universes large enough that n Σ p q ≤ ε, with room for a parameter ε′ down to ε/4: 4n/ε keys
+// where one side is uniform, in two classes two halves of as many.
 [[nodiscard]] std::vector<odds_world> daisy_worlds(std::uint64_t draws, double rate);
 
 struct drawn_world {
@@ -36,12 +36,12 @@ struct drawn_world {
 
 // Queries from Q. Each is asked under a name of its own: its class is that of the key drawn, its
 // digest is new. So repetitions of one hot key are trials of their own, as if each met a filter of
-// its own, and the count of false positives is binomial as the rule for rates wants it. Of a key
-// that is stored nothing can go wrong. `classes` are by these terms, those of the filter's plan.
+// its own, and the count of false positives is binomial, as the rule for rates requires. A query
+// for a stored key cannot err. `classes` are by these terms, those of the filter's plan.
 struct rate_seen {
     std::uint64_t queries = 0, false_positives = 0;
     [[nodiscard]] double rate() const { return static_cast<double>(false_positives) / static_cast<double>(queries); }
-    [[nodiscard]] bool keeps(double promised) const;  // by the rule, and with as many queries as it wants
+    [[nodiscard]] bool keeps(double promised) const;  // by the rule, and with as many queries as it requires
 };
 
 template <class Filter>
@@ -53,15 +53,15 @@ rate_seen ask_under_new_names(const Filter& filter, const drawn_world& input, st
         const std::uint64_t key = next();
         if (input.stored.contains(key)) continue;
         const unsigned its_class = daisy_class(input.world.odds(key), filter.terms());
-        // No world has as many keys.
+        // Beyond the keys of every world.
         const digest fresh = filter.hash()((std::uint64_t{1} << 62) + i);
         seen.false_positives += filter.may_contain(fresh, its_class) ? 1u : 0u;
     }
     return seen;
 }
 
-// The same queries under their own names: what a user sees, and what one hot key can spoil or
-// spare.
+// The same queries under their own digests, as a user asks them; one hot key can dominate the
+// count.
 template <class Filter>
 rate_seen ask_plainly(const Filter& filter, const drawn_world& input, std::uint64_t queries, std::uint64_t seed) {
     rate_seen seen{.queries = queries};

@@ -1,48 +1,47 @@
-// local-lower-bound: what a filter needs that never asks R [broom18 Thm 5, §6.1].
+// local-lower-bound: the bits of a filter that never asks R [broom18 Thm 5, §6.1].
 //
 // *Promised*: with u > n^4, a filter that learns of each false positive only that it was one, and
 // keeps a constant sustained rate, has Ω(min(n log n, n log log u)) bits. The theorem names no
-// constant, and it speaks of all filters, which no experiment can. So what is measured is the best
-// local filter that we know how to make, a Bloom filter that remembers its mistakes
-// (remembering_bloom.hpp), in every size, with its bits split in ten ways between the two and two
-// ways to forget, counted in its favour; and the attack in rounds (rounds.hpp) for O(n) queries.
-// *Judged*, where u > n^4:
+// constant, and it is about all filters, which no experiment can measure. So the best known local
+// filter is measured, a Bloom filter that remembers its mistakes (remembering_bloom.hpp), in every
+// size, with its bits split in ten ways between the two and two ways to forget, counted in its
+// favour; under the attack in rounds (rounds.hpp) for O(n) queries. *Judged*, where u > n^4:
 //
 //   1  with up to 1 · min(log n, log log u) bits a key no such filter keeps ε, for ε = 1/4, 1/8,
 //      1/16 and 2^-8;
 //   2  the least size that keeps ε = 1/4 is at most twice that, for every u: the bound is of the
-//      right order, and log log u is what drives it where log(1/ε) is small;
-//   3  the way around: broom and broom_paper, which ask R whom an absent key collided with, keep
-//      every ε. What broom takes does not depend on u: at n = 10^5 it has fewer bits a key than the
+//      right order, and log log u determines it where log(1/ε) is small;
+//   3  the way around: broom and broom_paper, which ask R for the key of a collision, keep
+//      every ε. broom's size does not depend on u: at n = 10^5 it has fewer bits a key than the
 //      least local filter that keeps any of these ε at u = 2^1024 (measured at n = 10^4, where
-//      broom's fixed costs would show; what a local filter needs a key does not depend on n);
+//      broom's fixed costs would show; a local filter's bits a key do not depend on n);
 //   4  the way through: a whitelist with room for its list keeps every ε.
 //
-// 3 and 4 are the controls of the attack: it must not break what is not small and local. Bloom
-// filters that remember nothing are among 1, and no size of them keeps a rate.
+// 3 and 4 are the controls of the attack: it must not break a filter that is large or not local.
+// Bloom filters that remember nothing are among those of 1, and no size of them keeps a rate.
 //
-// What this does not show: that asking R is cheaper at these sizes whatever u is. At u = 2^64 the
-// local filter is smaller than broom, for O(n) queries. And broom_paper, whose tables have 5.4 bits
-// a key at ε = 1/4, keeps so many adaptivity bits there that it is larger than the least local
-// filter in every universe measured. Its bits are reported, not judged.
+// This does not show that asking R is cheaper at these sizes for every u. At u = 2^64 the local
+// filter is smaller than broom, for O(n) queries. And broom_paper, whose tables have 5.4 bits a key
+// at ε = 1/4, keeps so many adaptivity bits there that it is larger than the least local filter in
+// every universe measured. Its bits are reported, not judged.
 //
-// Universes are enforced: up to 2^64 the adversary draws members and absent keys below u, and above
+// Universes are enforced: up to 2^64 the adversary draws stored and absent keys below u, and above
 // it keys are texts of log u bits, which the local filters hash and remember whole
-// (remembering_bloom.hpp). After each attack all members are asked for: none may be denied. That u
-// is no number in a formula shows in a dense universe, 1000 keys of 2^20: a cache that keeps 15 %
-// less of each key has more room, and denies members; it is a control that must lose, and wins
-// nothing but room. broom, broom_paper and the whitelist get keys of log u bits, too. Sizes are
-// tried in steps of 1 bit a key (quick) or 0.5, so thresholds are known to about 10 % and 5 %: the
-// smallest defect seen. A filter of one size passes for one that keeps ε if it exceeds it by less
-// than chance explains: with --quick, of two games of 10^4 queries (40 of 250), that is 1.08, 1.12,
-// 1.17 and 1.76 times ε = 1/4, 1/8, 1/16 and 2^-8 (1.06, 1.09, 1.12 and 1.52 of four games). Twice
-// the games made three of sixteen thresholds a step larger, none smaller: what chance hides is a
-// step at the most.
+// (remembering_bloom.hpp). After each attack all stored keys are asked for: none may be denied. The
+// effect of u shows in a dense universe, 1000 keys of 2^20: a cache that keeps 15 % less of each
+// key has more room, and denies stored keys; it is a control that must lose, and gains only room.
+// broom, broom_paper and the whitelist get keys of log u bits, too. Sizes are tried in steps of 1
+// bit a key (quick) or 0.5, so thresholds are known to about 10 % and 5 %: the smallest defect
+// seen. A filter counts as keeping ε if it exceeds it by less than chance explains: with --quick,
+// of two games of 10^4 queries (40 of 250), that is 1.08, 1.12, 1.17 and 1.76 times ε = 1/4, 1/8,
+// 1/16 and 2^-8 (1.06, 1.09, 1.12 and 1.52 of four games). Twice the games made three of sixteen
+// thresholds a step larger, none smaller: chance hides at most one step.
 //
-// Sample: n queries in the first round of each game, then what got through. "Keeps" and "does not"
-// are decided by the rule for rates, in the first round and in the later ones; false alarm at most
-// 10^-9 for each. Later rounds have few queries where a filter does well, so that a size just below
-// the threshold may pass for one that keeps ε: thresholds are printed with the rate that was seen.
+// Sample: n queries in the first round of each game, then the false positives of the round before.
+// "Keeps" and "does not" are decided by the rule for rates, in the first round and in the later
+// ones; false alarm at most 10^-9 for each. Later rounds have few queries where a filter does well,
+// so that a size just below the threshold may seem to keep ε: thresholds are printed with the
+// measured rate.
 #include "lab/experiments/local_lower_bound.hpp"
 
 #include <algorithm>
@@ -53,7 +52,7 @@
 #include <utility>
 
 #include "genista/filters/broom.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/index_arena.hpp"
 #include "lab/statistics/binomial.hpp"
@@ -139,7 +138,7 @@ constexpr unsigned broom_is_smaller_from = 1024;  // log u
 constexpr std::uint64_t broom_keys = 100'000;
 constexpr std::array bloom_shares{1.0, 0.95, 0.9, 0.85, 0.8, 0.775, 0.75, 0.7, 0.6, 0.5};
 
-// Members that are denied after the attack. The stream that drew them draws them again.
+// Stored keys that are denied after the attack. The stream that drew them draws them again.
 std::uint64_t denied_members(arena& at, const bound_setting& setting, std::uint64_t seed) {
     random_stream chance{seed};
     for (std::uint64_t found = 0, drawn = 0; found < setting.keys && drawn < 8 * setting.keys; ++drawn) {
@@ -151,7 +150,7 @@ std::uint64_t denied_members(arena& at, const bound_setting& setting, std::uint6
     return at.counted().false_negatives;
 }
 
-// The attack on an arena that holds nobody yet.
+// The attack on an empty arena.
 template <class BitsOf>
 void play_in_rounds(arena& at, const bound_setting& setting, std::uint64_t seed, rounds_sample& into, BitsOf bits_of) {
     insert_uniformly(at, setting.keys, 2 * seed, setting.universe_bits);
@@ -194,8 +193,7 @@ void play_rival(const bound_setting& setting, std::uint64_t seed, rival_point& p
         options.universe_bits = setting.universe_bits;
         play_rival<learning_arena<whitelist_filter, records_in_memory>>(setting, seed, options, point);
     } else if (point.filter == broom_filter::name) {
-        // It has eight bits for a key at the least, and takes no rate that they would be too many
-        // for.
+        // It has at least eight bits for a key, and does not accept a rate that needs fewer.
         rival_point made{point.filter, std::min(point.rate, most_of_broom)};
         play_rival<broom_arena<broom_filter>>(setting, seed, broom_options{}, made);
         point.seen = made.seen;
@@ -230,8 +228,8 @@ bound_data measure_setting(const bound_setting& setting, std::uint64_t seed,
     return data;
 }
 
-// The broom filter by itself, large enough for its fixed costs not to show; the bits it takes know
-// nothing of u.
+// The broom filter by itself, large enough that its fixed costs do not show; its bits do not depend
+// on u.
 std::vector<rival_point> play_broom(std::uint64_t seed) {
     std::vector<rival_point> all;
     for (const double rate : lower_bound_rates) {
@@ -241,7 +239,7 @@ std::vector<rival_point> play_broom(std::uint64_t seed) {
     return all;
 }
 
-// A universe of 2^20 in which every thousandth key is a member: all of a key has to be kept. The
+// A universe of 2^20 in which every thousandth key is stored: all of a key has to be kept. The
 // control keeps 15 % less of each.
 constexpr bound_setting dense_setting{.keys = 1'000, .universe_bits = 20, .games = 20};
 constexpr unsigned truncated_bits = 17;
@@ -285,12 +283,12 @@ void judge_bound(const bound_data& data, const std::vector<rival_point>& brooms,
         so_far.broom_is_smaller = so_far.broom_is_smaller && (setting.universe_bits < broom_is_smaller_from ||
                                                               !needed || each.seen.bits_per_key < *needed);
     }
-    std::string told = data.name() + ":";
+    std::string summary = data.name() + ":";
     for (const double rate : lower_bound_rates) {
         const auto needed = data.threshold(rate);
-        told += " " + (needed ? shown(*needed) : "more than " + shown(setting.bits_to)) + " at " + shown_rate(rate);
+        summary += " " + (needed ? shown(*needed) : "more than " + shown(setting.bits_to)) + " at " + shown_rate(rate);
     }
-    so_far.thresholds.push_back(told + " (log log u = " + shown(setting.log_log_u()) +
+    so_far.thresholds.push_back(summary + " (log log u = " + shown(setting.log_log_u()) +
                                 ", log n = " + shown(setting.log_n()) + ")");
 }
 
@@ -401,16 +399,15 @@ outcome run_all(const run_options& options) {
     out.measured += " at n = " + std::to_string(all.front().setting.keys) + ".";
     out.measured += " broom: " + shown(brooms.front().seen.bits_per_key) + " at n = " + std::to_string(broom_keys) +
                     ", whatever u is.";
-    out.control = {
-        {"what",
-         "the same attack must not break filters that ask R whom an absent key collided with, broom with fewer "
-         "bits than the "
-         "least local one needs at u = 2^1024; nor a whitelist with room for its list"},
-        {"broom_and_broom_paper_keep_every_rate", seen.askers_keep},
-        {"broom_bits_per_key", brooms.front().seen.bits_per_key},
-        {"broom_is_smaller_at_2^1024", seen.broom_is_smaller},
-        {"whitelist_keeps_every_rate", seen.whitelist_keeps},
-        {"threshold_at_1/4_within_twice_the_bound", seen.threshold_fits}};
+    out.control = {{"what",
+                    "the same attack must not break filters that ask R for the key of a collision, broom with fewer "
+                    "bits than the "
+                    "least local one needs at u = 2^1024; nor a whitelist with room for its list"},
+                   {"broom_and_broom_paper_keep_every_rate", seen.askers_keep},
+                   {"broom_bits_per_key", brooms.front().seen.bits_per_key},
+                   {"broom_is_smaller_at_2^1024", seen.broom_is_smaller},
+                   {"whitelist_keeps_every_rate", seen.whitelist_keeps},
+                   {"threshold_at_1/4_within_twice_the_bound", seen.threshold_fits}};
     const remembering_point whole = play_dense(dense_setting.universe_bits, options.seed);
     const remembering_point truncated = play_dense(truncated_bits, options.seed);
     for (const remembering_point* each : {&whole, &truncated}) {
@@ -426,7 +423,7 @@ outcome run_all(const run_options& options) {
     const bool universe_is_real = whole.seen.keeps(lower_bound_rates.front()) && whole.seen.false_negatives == 0 &&
                                   truncated.seen.false_negatives > 0;
     out.measured += " In a universe of 2^20 with 1000 keys, a cache that keeps 17 of 20 bits of a key denies " +
-                    std::to_string(truncated.seen.false_negatives) + " members, one that keeps all denies " +
+                    std::to_string(truncated.seen.false_negatives) + " stored keys, one that keeps all denies " +
                     std::to_string(whole.seen.false_negatives) + ".";
     out.control["keeping_15_percent_less_of_a_key_denies_members"] = universe_is_real;
     out.kept = universe_is_real && seen.small > 0 && seen.small_break && seen.threshold_fits && seen.askers_keep &&
@@ -445,11 +442,20 @@ outcome run_all(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_local_lower_bound(const run_options& options) {
     if (const auto refused = refuse_filter("local-lower-bound", options); !refused) return refused.error();
     return run_experiment("local-lower-bound", options, [&] { return run_all(options); });
 }
 
+const registration local_lower_bound_experiment{{
+    .id = "local-lower-bound",
+    .order = 113,
+    .promise = "Without a remote to ask, an adaptive filter has to grow almost to the size of an exact set: an attack "
+               "in rounds breaks smaller ones.",
+    .where = "broom18 Thm 5, §6.1",
+    .run = run_local_lower_bound,
+    .takes = {.quick_seconds = 40, .full_minutes = 20},
+}};
+
+}  // namespace
 }  // namespace genista::lab

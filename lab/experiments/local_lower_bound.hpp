@@ -1,4 +1,4 @@
-// What local-lower-bound has measured, and how it is drawn.
+// The measurements of local-lower-bound, and their figures.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace genista::lab {
 
 inline constexpr std::array lower_bound_rates{0.25, 0.125, 0.0625, 0x1p-8};
 
-// How many keys, from how large a universe; how the filters are sampled.
+// The number of keys, the size of the universe, the sizes of the filters.
 struct bound_setting {
     std::uint64_t keys = 10'000;
     unsigned universe_bits = 64;
@@ -41,7 +41,7 @@ struct rounds_sample {
     [[nodiscard]] bool keeps(double rate) const noexcept;  // by the rule for rates, first round and later ones
 };
 
-// A Bloom filter with a cache, and how it went.
+// A Bloom filter with a cache, and its result.
 struct remembering_point {
     double asked_bits = 0;  // a key
     double bloom_share = 1;
@@ -62,7 +62,8 @@ struct bound_data {
     std::vector<remembering_point> remembering{};
     std::vector<rival_point> rivals{};
 
-    // The best of all with so many bits: one that keeps the rate, else the one that is wrong least.
+    // The best of all with this many bits: one that keeps the rate, else the one with the least
+    // rate.
     [[nodiscard]] const remembering_point* best(double asked_bits, double rate) const noexcept;
     // The least number of bits a key from which on the best one keeps the rate; none if even the
     // largest does not.

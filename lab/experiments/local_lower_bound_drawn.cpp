@@ -1,4 +1,4 @@
-// The figures of local-lower-bound: bits a key against the sustained rate, and who gets through
+// The figures of local-lower-bound: bits a key against the sustained rate, and the false positives
 // round by round.
 #include <algorithm>
 #include <cmath>
@@ -50,7 +50,7 @@ report::scatter_chart rivals_over_bits(const bound_data& data) {
     return chart;
 }
 
-// Some filters that tell the story, at ε = 1/4.
+// Some typical filters, at ε = 1/4.
 report::line_chart round_by_round(const bound_data& data) {
     constexpr std::size_t most_rounds = 12;
     report::line_chart chart;

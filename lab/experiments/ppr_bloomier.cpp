@@ -13,8 +13,7 @@
 //      one other, under a new h each time;
 //   4  a false positive has the value of some element of S: only certain values are given to keys;
 //   5  bits: at most 3 a key for the perfect hash function (n ≥ 10^4), and log(1/ε) + 1 + 3 + the
-//      value's all in all (n ≥ 10^5, where the object itself, some 700 bytes, is no longer worth
-//      mentioning).
+//      value's all in all (n ≥ 10^5, where the object itself, some 700 bytes, is negligible).
 //
 // *Control.* A check of ⌈log(2/ε)⌉ - 2 bits must break the rate, at each ε.
 //
@@ -29,7 +28,7 @@
 
 #include "bits/words.hpp"
 #include "genista/filters/bloomier.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
@@ -42,12 +41,12 @@ constexpr std::array bloomier_rates{0x1p-4, 0x1p-8, 0x1p-12};
 constexpr std::array value_widths{0u, 1u, 8u, 20u};
 constexpr std::uint64_t absent_keys_from = std::uint64_t{1} << 63;
 
-// Two in three values of each width but the narrowest are nobody's.
+// Two in three values of each width but the narrowest belong to no key.
 std::uint64_t value_of(std::uint64_t chance, unsigned width) {
     if (width < 2) return chance & bits::low_mask(width);
     return chance % (bits::low_mask(width) / 3) * 3;
 }
-bool is_somebodys(std::uint64_t value, unsigned width) {
+bool belongs_to_a_key(std::uint64_t value, unsigned width) {
     return value <= bits::low_mask(width) && (width < 2 || value % 3 == 0);
 }
 
@@ -62,7 +61,7 @@ struct bloomier_cell {
     double rate = 0;
     unsigned width = 0;
     std::uint64_t seed = 0;
-    std::uint64_t queries = 0, false_positives = 0, nobodys_values = 0, wrong = 0, wrong_after_updates = 0;
+    std::uint64_t queries = 0, false_positives = 0, unused_values = 0, wrong = 0, wrong_after_updates = 0;
     double perfect_bits = 0, check_bits = 0, value_bits = 0, all_bits = 0;  // a key
 
     [[nodiscard]] double allowed_bits() const {
@@ -72,7 +71,7 @@ struct bloomier_cell {
         return perfect_bits <= minimal_perfect::most_bits_per_key &&
                (keys < ppr_judged_from || all_bits <= allowed_bits());
     }
-    [[nodiscard]] bool is_right() const { return wrong == 0 && wrong_after_updates == 0 && nobodys_values == 0; }
+    [[nodiscard]] bool is_right() const { return wrong == 0 && wrong_after_updates == 0 && unused_values == 0; }
 };
 
 bloomier_filter build_bloomier(const std::vector<std::uint64_t>& keys, const std::vector<std::uint64_t>& values,
@@ -89,7 +88,7 @@ std::uint64_t count_wrong(const bloomier_filter& filter, const std::vector<std::
     return wrong;
 }
 
-// take(value) for each absent key who is let through, of `queries` never asked for before.
+// take(value) for each false positive among `queries` fresh absent keys.
 template <class Take>
 void ask_absent_keys(const bloomier_filter& filter, std::uint64_t queries, const Take& take) {
     constexpr std::size_t batch = 4096;
@@ -114,7 +113,7 @@ void measure_cell(bloomier_cell& c) {
     c.wrong = count_wrong(filter, keys, values);
     ask_absent_keys(filter, c.queries, [&](std::uint64_t value) {
         ++c.false_positives;
-        c.nobodys_values += is_somebodys(value, c.width) ? 0u : 1u;
+        c.unused_values += belongs_to_a_key(value, c.width) ? 0u : 1u;
     });
     for (std::size_t i = 0; i < keys.size(); i += 7) {
         values[i] = value_of(mixed_word(~c.seed - i), c.width);
@@ -136,7 +135,7 @@ nlohmann::json bloomier_row(const bloomier_cell& c) {
             {"value_bits", c.width},
             {"queries", c.queries},
             {"false_positives", c.false_positives},
-            {"values_that_are_nobodys", c.nobodys_values},
+            {"values_that_are_nobodys", c.unused_values},
             {"wrong_values", c.wrong},
             {"wrong_values_after_updates", c.wrong_after_updates},
             {"perfect_hash_bits_per_key", c.perfect_bits},
@@ -155,8 +154,8 @@ struct absent_key_counts {
     }
 };
 
-// One member, one absent key whose digest lies close by, and a new h for each pair of them. All of
-// n = 1 lands on the one entry: what is left is Pr[h(x) = h(y)].
+// One stored key, one absent key whose digest lies close by, and a new h for each pair. With n = 1
+// all keys share the one entry; Pr[h(x) = h(y)] remains.
 absent_key_counts ask_neighbours(double rate, std::uint64_t seed) {
     constexpr std::array<std::pair<std::uint64_t, std::uint64_t>, 4> pairs{
         {{1, 2}, {3, 5}, {std::uint64_t{1} << 40, std::uint64_t{3} << 40}, {0x9e3779b97f4a7c15u, 0x9e3779b97f4a7c16u}}};
@@ -174,7 +173,7 @@ absent_key_counts ask_neighbours(double rate, std::uint64_t seed) {
     return seen;
 }
 
-// Two bits fewer: what a rate of 4 ε asks for, judged by ε.
+// Two bits fewer, as for a rate of 4 ε, judged by ε.
 absent_key_counts short_of_two_bits(double rate, std::uint64_t seed) {
     std::vector<std::uint64_t> keys(10'000);
     for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i;
@@ -204,7 +203,7 @@ void judge_bloomier(const std::vector<bloomier_cell>& cells, std::uint64_t keys,
         sum.queries += c.queries;
         sum.false_positives += c.false_positives;
         so_far.most_perfect_bits = std::max(so_far.most_perfect_bits, c.perfect_bits);
-        so_far.wrong += c.wrong + c.wrong_after_updates + c.nobodys_values;
+        so_far.wrong += c.wrong + c.wrong_after_updates + c.unused_values;
         so_far.demand(c.is_right(), "values of " + where);
         so_far.demand(c.is_small(), "bits of " + where);
     }
@@ -322,13 +321,21 @@ outcome measure_bloomier(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_ppr_bloomier(const run_options& options) {
     if (!options.filter.empty() && options.filter != bloomier_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: ppr-bloomier knows bloomier",
+        return error::make(error_code::invalid_argument, "filter %s: ppr-bloomier measures bloomier",
                            options.filter.c_str());
     return run_experiment("ppr-bloomier", options, [&] { return measure_bloomier(options); });
 }
 
+const registration ppr_bloomier_experiment{{
+    .id = "ppr-bloomier",
+    .order = 207,
+    .promise = "Values for keys: a minimal perfect hash function and a short check for absent keys.",
+    .where = "ppr05 §6.2",
+    .run = run_ppr_bloomier,
+    .takes = {.quick_seconds = 7.7, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,7 +1,7 @@
 // Walks for ppr-counter, over any counter that counts the digits it reads and writes: the redundant
 // one, and its rivals.
 //
-// *Limits.* Let the potential be 2 for every digit that is not zero. Reading the rules of
+// *Limits.* Let the potential be 2 for every digit that is not zero. By the rules of
 // bits/redundant_counter.hpp:
 //
 //     increment, r carries     reads r + 2, writes r + 1, one digit more: 2r + 3 - 2r + 2 = 5; with
@@ -10,8 +10,8 @@
 //                              5, writes 1, one digit more: 8; 4 - 1 and 8 - 3 written in binary: 9
 //
 // So every single increment is at most 5 and every decrement at most 9, potential included, and the
-// mean from zero on is at most 9. Both are attained: one digit more in an operation of the dearest
-// kind is seen.
+// mean from zero on is at most 9. Both are attained: one digit more in an operation of the most
+// expensive kind is seen.
 #pragma once
 
 #include <algorithm>
@@ -35,28 +35,28 @@ std::uint64_t digits_of(const Counter& counter) {
 }
 
 struct seen_digits {
-    std::uint64_t operations = 0, unsound = 0, too_large = 0, too_dear = 0, dear_zeros = 0;
-    std::int64_t dearest_increment = 0, dearest_decrement = 0;  // with the potential
+    std::uint64_t operations = 0, unsound = 0, too_large = 0, too_expensive = 0, costly_zeros = 0;
+    std::int64_t costliest_increment = 0, costliest_decrement = 0;  // with the potential
     double most = 0;  // digits an operation, over any beginning of at least 1000 operations
 
-    // It is a counter of this value.
-    [[nodiscard]] bool right() const { return unsound == 0 && too_large == 0 && dear_zeros == 0; }
-    [[nodiscard]] bool cheap() const { return too_dear == 0 && most <= double{most_of_a_decrement}; }
+    // True if it is a counter of this value.
+    [[nodiscard]] bool right() const { return unsound == 0 && too_large == 0 && costly_zeros == 0; }
+    [[nodiscard]] bool cheap() const { return too_expensive == 0 && most <= double{most_of_a_decrement}; }
     [[nodiscard]] bool kept() const { return right() && cheap(); }
     [[nodiscard]] nlohmann::json row(const std::string& what) const {
         return {{"what", what},
                 {"operations", operations},
                 {"digits_an_operation", most},
-                {"dearest_increment", dearest_increment},
-                {"dearest_decrement", dearest_decrement},
+                {"dearest_increment", costliest_increment},
+                {"dearest_decrement", costliest_decrement},
                 {"unsound", unsound},
                 {"too_large", too_large},
-                {"too_dear", too_dear},
+                {"too_dear", too_expensive},
                 {"kept", kept()}};
     }
 };
 
-// A counter on its way, with what it did since it began.
+// A counter in use, with its totals since the start.
 template <class Counter>
 class counter_walk {
   public:
@@ -69,9 +69,9 @@ class counter_walk {
         value_ = up ? value_ + 1 : value_ - 1;
         const auto cost = static_cast<std::int64_t>(digits_of(counter_) - digits) +
                           2 * (static_cast<std::int64_t>(counter_.ones()) - static_cast<std::int64_t>(ones));
-        std::int64_t& dearest = up ? seen_.dearest_increment : seen_.dearest_decrement;
-        dearest = std::max(dearest, cost);
-        seen_.too_dear += cost > (up ? most_of_an_increment : most_of_a_decrement) ? 1u : 0u;
+        std::int64_t& costliest = up ? seen_.costliest_increment : seen_.costliest_decrement;
+        costliest = std::max(costliest, cost);
+        seen_.too_expensive += cost > (up ? most_of_an_increment : most_of_a_decrement) ? 1u : 0u;
         ++seen_.operations;
         if (seen_.operations >= 1000) seen_.most = std::max(seen_.most, mean());
         seen_.unsound += counter_.value() != value_ || !counter_.is_sound() ? 1u : 0u;
@@ -101,7 +101,7 @@ seen_digits up_and_down(std::uint64_t highest) {
     while (walk.value() > 0) walk.move(false);
     const auto before = digits_of(walk.counter());
     if (!walk.counter().is_zero() || digits_of(walk.counter()) != before + 1 || walk.counter().decrement())
-        ++walk.seen().dear_zeros;
+        ++walk.seen().costly_zeros;
     return walk.seen();
 }
 
@@ -128,7 +128,8 @@ seen_digits random_walk(double up, std::uint64_t steps, std::uint64_t seed) {
     return walk.seen();
 }
 
-// Tries both ways on copies and takes the dearer; at first it climbs, to have something to ruin.
+// Tries both ways on copies and takes the more expensive; first it counts up, to have digits to
+// change.
 template <class Counter>
 seen_digits greedy_walk(std::uint64_t climb, std::uint64_t steps) {
     counter_walk<Counter> walk;
@@ -142,8 +143,8 @@ seen_digits greedy_walk(std::uint64_t climb, std::uint64_t steps) {
     return walk.seen();
 }
 
-// To and fro a thousand times from a value, however large: counters begin where so many increments
-// would have left them.
+// To and fro a thousand times from a value, however large: counters begin in the state after so
+// many increments.
 template <class Counter>
 seen_digits to_and_fro(std::uint64_t value) {
     counter_walk<Counter> walk{Counter::after_increments(value)};
@@ -154,7 +155,7 @@ seen_digits to_and_fro(std::uint64_t value) {
     return walk.seen();
 }
 
-// The structure under test, with what the walks ask of it.
+// The structure under test, with the interface of the walks.
 class redundant_walker : public bits::redundant_counter {
   public:
     redundant_walker() = default;
@@ -167,7 +168,7 @@ class redundant_walker : public bits::redundant_counter {
     }
 };
 
-// A binary counter: cheap as long as it goes one way.
+// A binary counter: cheap while it counts in one direction.
 class binary_walker {
   public:
     [[nodiscard]] static binary_walker after_increments(std::uint64_t value) {
@@ -198,8 +199,8 @@ class binary_walker {
     mutable std::uint64_t digits_ = 0;
 };
 
-// Non-adjacent form, a signed code with a stricter invariant. Only what it writes is counted: its
-// reads are given to it.
+// Non-adjacent form, a signed code with a stricter invariant. Only its writes are counted, in its
+// favour.
 class naf_walker {
   public:
     [[nodiscard]] static naf_walker after_increments(std::uint64_t value) {
@@ -215,7 +216,7 @@ class naf_walker {
     }
     [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
     [[nodiscard]] bool is_sound() const noexcept { return true; }
-    [[nodiscard]] unsigned space_bits() const noexcept { return 0; }  // it is not judged by its space
+    [[nodiscard]] unsigned space_bits() const noexcept { return 0; }  // its space is not judged
     [[nodiscard]] unsigned ones() const noexcept {
         return static_cast<unsigned>(std::popcount(plus(value_)) + std::popcount(minus(value_)));
     }

@@ -1,6 +1,6 @@
 // The refilling game of ppr-lossy: insert until full, erase the keys that were omitted, insert
-// again. In the end a filter holds as many stored keys as it ever takes, and must still let through
-// no more than ε [ppr05 §6.3].
+// again. In the end a filter holds as many keys as it can, and must still have a rate of at most ε
+// [ppr05 §6.3].
 #pragma once
 
 #include <cstdint>

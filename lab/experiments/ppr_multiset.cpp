@@ -7,16 +7,16 @@
 //   1  bits: all that is allocated, at most (1 + 1/log n) B + `multiset_bits_a_key` · n, from n =
 //      10^5 on, so that the o(B) falls with n; and what is above B, a key, does not rise from one n
 //      to a larger one by more than `ppr_may_rise_by`;
-//   2  the peak while it grows is at most 1.25 of the end; and after nine of ten are gone the bits
-//      are at most a fifth;
+//   2  the peak while it grows is at most 1.25 of the end; and after nine of ten are erased the
+//      bits are at most a fifth;
 //   3  of a skewed multiset (Zipf, s = 1) every count is right, before and after half of all is
-//      gone;
+//      erased;
 //   4  a count c has at most log c + 2 digits, each one look-up: the sets S_i with 2^i > 4 max c
 //      are empty.
 //
 //   5  time, in instructions (ppr_multiset_time.hpp has the limits): look-ups do not grow with n, a
 //      count c takes at most 1 + log c times a count of 1, updates do not grow with n in the mean,
-//      and the dearest of all is bounded at every n.
+//      and the most expensive of all is bounded at every n.
 //
 // *Controls*: a succinct set of the distinct elements and an array of words with a counter of ⌈log
 // n⌉ bits for each, both built: must break 1. std::map, std::multiset and std::unordered_map,
@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "genista/filters/multiset.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/experiments/ppr_multiset_time.hpp"
 #include "lab/workloads/experiment_run.hpp"
@@ -48,7 +48,7 @@ struct size_seen {
         const auto n = static_cast<double>(keys);
         return (1 + 1 / std::log2(n)) * bound + multiset_bits_a_key * n;
     }
-    // Bits may grow by this share before it is seen.
+    // The smallest growth of the bits that is seen.
     [[nodiscard]] double smallest_defect() const { return allowed() / bits - 1; }
     [[nodiscard]] double above() const { return (bits - bound) / static_cast<double>(keys); }
     [[nodiscard]] bool kept() const {
@@ -192,7 +192,7 @@ outcome measure_ppr_multiset(const run_options& options) {
                    " at n = " + std::to_string(last.keys) + "; bits " + shown(100 * largest_unseen, 3) +
                    " % larger would be seen at every n and u; peak " + shown(worst_peak, 3) + "; " +
                    std::to_string(counts.wrong) + " wrong counts, the largest " + std::to_string(counts.most) + "; " +
-                   time.told();
+                   time.summary();
     out.control = {{"what", "a counter of log n bits beside each element"},
                    {"bits_per_key", with_counters / n},
                    {"allowed_per_key", last.allowed() / n},
@@ -218,11 +218,20 @@ outcome measure_ppr_multiset(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_ppr_multiset(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-multiset", options); !refused) return refused.error();
     return run_experiment("ppr-multiset", options, [&] { return measure_ppr_multiset(options); });
 }
 
+const registration ppr_multiset_experiment{{
+    .id = "ppr-multiset",
+    .order = 203,
+    .promise = "A dynamic multiset fits into the information bound, plus lower-order terms and O(n) bits, with look-up "
+               "in constant time.",
+    .where = "ppr05 Thm 1.1",
+    .run = run_ppr_multiset,
+    .takes = {.quick_seconds = 27, .full_minutes = 3},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,11 +1,12 @@
-// The time of Theorem 1.1 [ppr05]: look-up O(1), counts O(1 + log c), updates O(1) amortised; and,
-// which the theorem does not say, the dearest update. See ppr_multiset_time.hpp for the limits.
+// The time of Theorem 1.1 [ppr05]: look-up O(1), counts O(1 + log c), updates O(1) amortised; and
+// the most expensive update, which the theorem does not bound. See ppr_multiset_time.hpp for the
+// limits.
 //
-// Instructions are counted one by one (instruction_counter.hpp), of samples. Which updates are the
-// dearest is found first without counting: every one is timed in three equal runs, and those whose
+// Instructions are counted one by one (instruction_counter.hpp), of samples. The most expensive
+// updates are found first without counting: every one is timed in three equal runs, and those whose
 // shortest time is the longest are counted in a fourth. *Controls*, run and counted alike:
 // std::map's look-up grows with n, std::multiset's count with c, and std::unordered_map, whose
-// updates are O(1) amortised, too, has one that lays all of it out again.
+// updates are O(1) amortised, too, has one that rehashes the whole table.
 #include "lab/experiments/ppr_multiset_time.hpp"
 
 #include <algorithm>
@@ -26,10 +27,10 @@
 namespace genista::lab {
 namespace {
 
-// How much is counted: an instruction takes microseconds.
+// The size of the samples: a counted instruction takes microseconds.
 struct counted_samples {
     std::uint64_t looked_up, updated;
-    std::size_t dearest;  // of the inserts, and of the erases
+    std::size_t costliest;  // of the inserts, and of the erases
 };
 constexpr counted_samples full_samples{100, 100, 3}, quick_samples{50, 100, 3};
 
@@ -52,7 +53,7 @@ struct timed_multiset {
 };
 
 // Those with the longest shortest times.
-std::vector<bool> dearest_of(const std::vector<float>& shortest, std::size_t count) {
+std::vector<bool> costliest_of(const std::vector<float>& shortest, std::size_t count) {
     std::vector<std::uint32_t> order(shortest.size());
     std::iota(order.begin(), order.end(), 0u);
     const auto some = static_cast<std::ptrdiff_t>(std::min(count, order.size()));
@@ -77,29 +78,29 @@ multiset_time_at time_multiset(std::uint64_t n, const counted_samples& sample_of
         for (std::uint64_t i = 0; i < n; ++i) timed(inserts[i], [&] { with.put(all, with.numbers[i]); });
         for (std::uint64_t i = 0; i < n; ++i) timed(erases[i], [&] { with.take(all, with.numbers[i]); });
     }
-    const std::vector<bool> dear_inserts = dearest_of(inserts, sample_of.dearest),
-                            dear_erases = dearest_of(erases, sample_of.dearest);
+    const std::vector<bool> costly_inserts = costliest_of(inserts, sample_of.costliest),
+                            costly_erases = costliest_of(erases, sample_of.costliest);
 
     multiset_time_at seen{.keys = n};
     instruction_counter counter;
     succinct_multiset all = with.empty();
     const std::uint64_t every = n / 2 / sample_of.updated;
-    const auto go = [&](const std::vector<bool>& dear, std::uint64_t sampled_from, double& mean, double& dearest,
+    const auto go = [&](const std::vector<bool>& costly, std::uint64_t sampled_from, double& mean, double& costliest,
                         auto&& work) {
         std::vector<double> sample;
         for (std::uint64_t i = 0; i < n; ++i) {
             const bool sampled = i >= sampled_from && i < sampled_from + n / 2 && i % every == 0;
-            if (!sampled && !dear[i]) {
+            if (!sampled && !costly[i]) {
                 work(with.numbers[i]);
                 continue;
             }
             const auto taken = static_cast<double>(counter.of([&] { work(with.numbers[i]); }));
-            dearest = std::max(dearest, taken);
+            costliest = std::max(costliest, taken);
             if (sampled) sample.push_back(taken);
         }
         mean = mean_of(sample);
     };
-    go(dear_inserts, n - n / 2, seen.insert, seen.dearest_insert, [&](std::uint64_t x) { with.put(all, x); });
+    go(costly_inserts, n - n / 2, seen.insert, seen.costliest_insert, [&](std::uint64_t x) { with.put(all, x); });
     std::vector<double> looks;
     random_stream absent{seed + 1};
     volatile bool sink = false;
@@ -108,8 +109,8 @@ multiset_time_at time_multiset(std::uint64_t n, const counted_samples& sample_of
         looks.push_back(static_cast<double>(counter.of([&] { sink = all.contains(x); })));
     }
     seen.look_up = mean_of(looks);
-    seen.dearest_look_up = *std::max_element(looks.begin(), looks.end());
-    go(dear_erases, 0, seen.erase, seen.dearest_erase, [&](std::uint64_t x) { with.take(all, x); });
+    seen.costliest_look_up = *std::max_element(looks.begin(), looks.end());
+    go(costly_erases, 0, seen.erase, seen.costliest_erase, [&](std::uint64_t x) { with.take(all, x); });
     return seen;
 }
 
@@ -155,14 +156,14 @@ void time_rivals(multiset_time_seen& seen, std::uint64_t largest, const counted_
         }
         seen.control_look_up[large] = mean_of(looks);
     }
-    const timed_multiset with{6'000, seed};  // it lays 5,087 elements out again: twice the limit
+    const timed_multiset with{6'000, seed};  // it rehashes 5,087 elements: twice the limit
     std::uint64_t last = 0;
     for (const bool counting : {false, true}) {
         std::unordered_map<std::uint64_t, std::uint64_t> rival;
         for (std::uint64_t i = 0; i < with.n; ++i) {
             const std::size_t before = rival.bucket_count();
             if (counting && i == last) {
-                seen.control_dearest = static_cast<double>(counter.of([&] { ++rival[with.numbers[i]]; }));
+                seen.control_costliest = static_cast<double>(counter.of([&] { ++rival[with.numbers[i]]; }));
                 return;
             }
             ++rival[with.numbers[i]];
@@ -181,29 +182,30 @@ double multiset_time_seen::growth(double multiset_time_at::*value) const {
     }
     return worst;
 }
-double multiset_time_seen::dearest() const {
+double multiset_time_seen::costliest() const {
     double most = 0;
-    for (const multiset_time_at& at : sizes) most = std::max({most, at.dearest_insert, at.dearest_erase});
+    for (const multiset_time_at& at : sizes) most = std::max({most, at.costliest_insert, at.costliest_erase});
     return most;
 }
 bool multiset_time_seen::kept() const {
-    bool good = growth(&multiset_time_at::look_up) <= multiset_flat_look_up && dearest() <= multiset_most_update;
+    bool good = growth(&multiset_time_at::look_up) <= multiset_flat_look_up && costliest() <= multiset_most_update;
     for (const auto value : {&multiset_time_at::insert, &multiset_time_at::erase})
         good = good && growth(value) <= multiset_flat_update;
-    for (const multiset_time_at& at : sizes) good = good && at.dearest_look_up <= multiset_most_look_up;
+    for (const multiset_time_at& at : sizes) good = good && at.costliest_look_up <= multiset_most_look_up;
     for (const count_at& at : counts) good = good && at.taken <= at.allowed;
     return good;
 }
 bool multiset_time_seen::controls_failed() const {
     return control_look_up[1] > multiset_flat_look_up * control_look_up[0] &&
-           control_count.taken > control_count.allowed && control_dearest > multiset_most_update;
+           control_count.taken > control_count.allowed && control_costliest > multiset_most_update;
 }
-std::string multiset_time_seen::told() const {
+std::string multiset_time_seen::summary() const {
     std::string text = "instructions at n = 10^4";
     for (const multiset_time_at& at : sizes) {
         if (&at != &sizes.front()) text += ", " + shown(static_cast<double>(at.keys));
         text += ": look-up " + shown(at.look_up, 3) + ", insert " + shown(at.insert, 4) + ", erase " +
-                shown(at.erase, 4) + ", dearest update " + shown(std::max(at.dearest_insert, at.dearest_erase), 5);
+                shown(at.erase, 4) + ", most expensive update " +
+                shown(std::max(at.costliest_insert, at.costliest_erase), 5);
     }
     return text + "; a count of 2^48 in " + shown(counts.back().taken / counts.front().taken, 3) +
            " times a count of 1";
@@ -215,11 +217,11 @@ nlohmann::json multiset_time_seen::rows() const {
         all.push_back({{"what", "instructions"},
                        {"keys", at.keys},
                        {"look_up", at.look_up},
-                       {"dearest_look_up", at.dearest_look_up},
+                       {"dearest_look_up", at.costliest_look_up},
                        {"insert", at.insert},
                        {"erase", at.erase},
-                       {"dearest_insert", at.dearest_insert},
-                       {"dearest_erase", at.dearest_erase},
+                       {"dearest_insert", at.costliest_insert},
+                       {"dearest_erase", at.costliest_erase},
                        {"kept", good}});
     for (const count_at& at : counts)
         all.push_back({{"what", "instructions of a count"},
@@ -230,12 +232,12 @@ nlohmann::json multiset_time_seen::rows() const {
     return all;
 }
 nlohmann::json multiset_time_seen::control() const {
-    return {{"what", "std::map's look-up, std::multiset's count, std::unordered_map's dearest update"},
+    return {{"what", "std::map's look-up, std::multiset's count, std::unordered_map's most expensive update"},
             {"look_up_grows_by", control_look_up[1] / control_look_up[0]},
             {"look_up_may_grow_by", multiset_flat_look_up},
             {"count", control_count.taken},
             {"count_allowed", control_count.allowed},
-            {"dearest_update", control_dearest},
+            {"dearest_update", control_costliest},
             {"dearest_update_allowed", multiset_most_update},
             {"failed_as_it_must", controls_failed()}};
 }

@@ -13,7 +13,7 @@
 //                  |h(S)|/m ≤ n/m, so a binomial bounds the count although one h serves many
 //                  queries.
 //   near queries:  S an arithmetic progression and x its next term, with a new h for *every* query,
-//                  because under one linear h the answers for such x hang together.
+//                  because under one linear h the answers for such x depend on each other.
 // Control: h(x) = (x + b) mod m, b drawn. Each value is uniform, but the family is not universal:
 // keys m apart always collide, and the same measurements must show a rate of 1.
 #include <algorithm>
@@ -29,7 +29,7 @@
 
 #include "genista/detail/hash/families.hpp"
 #include "hash/reduction.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
 
 namespace genista::lab {
@@ -55,8 +55,7 @@ class shift_hash {
     std::uint64_t range_, b_;
 };
 
-// ---- every function of a family
-// -------------------------------------------------------------------------------------
+// ---- every function of a family ----------------------------------------------------------------
 
 template <class Field>
 void all_universal(std::uint64_t range, const auto& visit) {
@@ -84,8 +83,7 @@ void all_shifts(std::uint64_t range, const auto& visit) {
     for (std::uint64_t b = 0; b < range; ++b) visit(shift_hash{range, b});
 }
 
-// ---- exact rates over a universe of up to 64 keys
-// -------------------------------------------------------------------
+// ---- exact rates over a universe of up to 64 keys ----------------------------------------------
 
 constexpr std::uint64_t most_sets = 50'000, drawn_sets = 20'000;
 
@@ -131,7 +129,7 @@ struct exact_case {
     const char* family;
     std::uint64_t universe, keys, range;
     fraction rate;
-    std::uint64_t universal_range;  // what the union bound would take; 0 where nothing is compared
+    std::uint64_t universal_range;  // by the union bound; 0 where nothing is compared
 };
 
 struct exact_rate {
@@ -149,7 +147,7 @@ exact_rate measure_exactly(const exact_case& what, std::uint64_t seed, const aut
         ++functions;
         for (std::uint64_t x = 0; x < what.universe; ++x) value[x] = h(x);
         for (std::uint64_t x = 0; x < what.universe; ++x) {
-            std::uint64_t same = 0;  // the keys that h does not tell from x
+            std::uint64_t same = 0;  // the keys with the value of x
             for (std::uint64_t y = 0; y < what.universe; ++y) same |= std::uint64_t{value[x] == value[y]} << y;
             std::uint32_t* const row = hits.data() + x * sets.size();
             for (std::size_t s = 0; s < sets.size(); ++s) row[s] += (same & sets[s]) != 0 ? 1u : 0u;
@@ -201,8 +199,7 @@ bool is_4wise_independent() {
     return true;
 }
 
-// ---- sampled rates over 64-bit keys
-// ---------------------------------------------------------------------------------
+// ---- sampled rates over 64-bit keys ------------------------------------------------------------
 
 struct rate_sample {
     std::uint64_t queries = 0, false_positives = 0, false_negatives = 0;
@@ -241,7 +238,8 @@ std::vector<std::uint64_t> progression(std::uint64_t start, std::uint64_t stride
     return keys;
 }
 
-// h(S) as a bit for each value; uniform queries; the exact set tells members from false positives.
+// h(S) as a bit for each value; uniform queries; the exact set separates stored keys from false
+// positives.
 rate_sample far_queries(const std::vector<std::uint64_t>& keys, std::uint64_t range, std::uint64_t queries,
                         std::uint64_t draws, std::mt19937_64& random, const auto& draw) {
     const std::unordered_set<std::uint64_t> exact{keys.begin(), keys.end()};
@@ -282,8 +280,7 @@ rate_sample near_queries(std::uint64_t keys, std::uint64_t stride, std::uint64_t
     return seen;
 }
 
-// ---- the experiment
-// -------------------------------------------------------------------------------------------------
+// ---- the experiment ----------------------------------------------------------------------------
 
 class reduction_run {
   public:
@@ -478,11 +475,20 @@ class reduction_run {
     double worst_share_ = 0;
 };
 
-}  // namespace
-
 result<outcome> run_ppr_reduction(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-reduction", options); !refused) return refused.error();
     return reduction_run{options}.run();
 }
 
+const registration ppr_reduction_experiment{{
+    .id = "ppr-reduction",
+    .order = 201,
+    .promise = "Storing the hashed set exactly, under a universal function into n/ε values, is a filter of rate ε; "
+               "four-wise independence allows a smaller range.",
+    .where = "ppr05 §2",
+    .run = run_ppr_reduction,
+    .takes = {.quick_seconds = 5.3, .full_minutes = 0.7},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -2,23 +2,23 @@
 // enough rate, and a list of the false positives found so far, keeps a sustained rate for O(n)
 // queries in O(min(n log n, n log log u)) bits.
 //
-// The adversaries of the lab that erase nobody play n queries a game against whitelist_filter, at ε
+// The adversaries of the lab that do not erase play n queries a game against whitelist_filter, at ε
 // = 1/4, 1/8, 1/16 and 2^-8, for n of three sizes and u = 2^64. *Judged*, for each adversary and ε:
 //
 //   1  the rule for rates at ε, over all games and sizes, for all queries of absent keys and for
-//      the claims by themselves;
-//   2  the list: no more entries than queries that a Bloom filter of min(ε, log log u / log u) lets
-//      through, by the same rule;
+//      the claims separately;
+//   2  the list: no more entries than false positives of a Bloom filter of min(ε, log log u / log
+//      u), by the same rule;
 //   3  all local bits, the list and what its growth leaves free included, at most 4 n log log u
 //      when the game is over (n ≥ 10^4);
 //   4  no false negative.
 //
-// And for n ≤ log u, where log n is the smaller one: in how many games of n queries is anything
-// listed at all? Each has a chance of at most 1/n, by the union over n queries of n^-2.
+// And for n ≤ log u, where log n is the smaller one: in how many games of n queries is any key
+// listed? Each has a chance of at most 1/n, by the union over n queries of n^-2.
 //
-// *Controls.* The lemma speaks of O(n) queries: after 20 n of them the list must have grown in
-// proportion and broken 3. And the Bloom filter without its list must lose to those adversaries
-// that repeat themselves.
+// *Controls.* The lemma is about O(n) queries: after 20 n of them the list must have grown in
+// proportion and broken 3. And the Bloom filter without its list must lose to the adversaries that
+// repeat queries.
 //
 // Sample: at least 10^4/ε queries for each adversary and ε. False alarm: at most 10^-9 for each of
 // about 50 judgements.
@@ -32,7 +32,7 @@
 
 #include "genista/filters/bloom.hpp"
 #include "lab/adversaries/adversary.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/learning_arena.hpp"
 #include "lab/games/local_arena.hpp"
 #include "lab/games/remotes.hpp"
@@ -79,7 +79,7 @@ struct whitelist_game {
     double most_list_share = 0;    // of those bits
     double bloom_rate = 0;
 
-    // Small filters carry their fixed costs on few keys.
+    // Small filters have few keys for their fixed costs.
     [[nodiscard]] bool small_enough() const noexcept {
         return keys < whitelist_judged_from || most_bits_per_key <= most_times_log_log_u * log_log_u;
     }
@@ -160,10 +160,10 @@ void judge_whitelist(const std::vector<whitelist_game>& all, std::string_view at
     so_far.kept = so_far.kept && kept;
 }
 
-// n ≤ log u: in how many games is anything listed?
+// n ≤ log u: in how many games is any key listed?
 struct tiny_games {
-    // 33 keys just fill a line of the Bloom filter: with 60 it is so much better than n^-2 that
-    // nothing is ever listed, and nothing tested.
+    // 33 keys just fill a line of the Bloom filter: with 60 its rate is so far below n^-2 that no
+    // key is ever listed, and nothing is tested.
     std::uint64_t keys = 33, games = 0, with_entries = 0;
     double bits_per_key = 0;
     [[nodiscard]] bool kept() const noexcept {
@@ -184,7 +184,7 @@ tiny_games play_tiny(std::uint64_t games, std::uint64_t seed) {
     return seen;
 }
 
-// The control that outlasts the lemma.
+// The control with more queries than the lemma allows.
 struct endless {
     std::vector<double> queries{}, entries{}, bits{};  // a key
     [[nodiscard]] bool grew() const noexcept {
@@ -263,8 +263,8 @@ outcome measure_whitelist(const run_options& options) {
     for (const double rate : whitelist_rates) {
         for (const char* attack : whitelist_attacks) {
             for (const std::uint64_t keys : sizes) {
-                // The middle size makes up what the rule asks for: pools are a quarter of a game at
-                // the most.
+                // The middle size supplies the sample of the rule: pools are at most a quarter of a
+                // game.
                 const std::uint64_t games = keys == sizes[1] ? trials_for(rate) / keys + 1 : 1;
                 all.push_back({.attack = attack,
                                .rate = rate,
@@ -298,7 +298,7 @@ outcome measure_whitelist(const run_options& options) {
         for (const char* attack : repeating_attacks)
             bloom_lost = bloom_loses(attack, rate, options.seed, lost) && bloom_lost;
     }
-    out.promised = "for n queries, whoever asks them: a sustained rate of at most ε in at most " +
+    out.promised = "for n queries of any adversary: a sustained rate of at most ε in at most " +
                    shown(most_times_log_log_u) +
                    " n log log u bits, list included (n of 10^4 and more); for n ≤ log u hardly ever a list at all";
     out.measured = "at most " + shown(verdict.most_rate_of_promise) + " ε over " + std::to_string(verdict.queries) +
@@ -307,12 +307,12 @@ outcome measure_whitelist(const run_options& options) {
                    " bits a key (n log log u are 6), " + std::to_string(verdict.false_negatives) +
                    " false negatives; of " + std::to_string(tiny.games) +
                    " games with n = " + std::to_string(tiny.keys) + ", " + std::to_string(tiny.with_entries) +
-                   " listed anybody." + verdict.broken;
+                   " listed a key." + verdict.broken;
     out.kept = verdict.kept && tiny.kept() && control.grew() && bloom_lost;
     out.control = {{"what",
                     "20 n queries must make the list grow in proportion, beyond the bits promised for n; and the Bloom "
                     "filter without "
-                    "its list must lose to whoever repeats himself"},
+                    "its list must lose to adversaries that repeat queries"},
                    {"entries_per_key_after_n_and_20_n", {control.entries.front(), control.entries.back()}},
                    {"bits_per_key_after_n_and_20_n", {control.bits.front(), control.bits.back()}},
                    {"bloom", lost},
@@ -328,13 +328,22 @@ outcome measure_whitelist(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_whitelist(const run_options& options) {
     if (!options.filter.empty() && options.filter != whitelist_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: whitelist knows whitelist",
+        return error::make(error_code::invalid_argument, "filter %s: whitelist measures whitelist",
                            options.filter.c_str());
     return run_experiment("whitelist", options, [&] { return measure_whitelist(options); });
 }
 
+const registration whitelist_experiment{{
+    .id = "whitelist",
+    .order = 114,
+    .promise =
+        "A filter with a small enough ε and a list of the mistakes found so far matches that bound for O(n) queries.",
+    .where = "broom18 Lemma 28",
+    .run = run_whitelist,
+    .takes = {.quick_seconds = 5, .full_minutes = 10},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,14 +1,13 @@
 // arena: one filter under attack, as its attacker sees it. The ADAPTIVITY-GAME of [broom18, Fig. 1]
 // is played here.
 //
-// The adversary chooses every operation, knows every answer and who is a member, and sees how many
-// remote range reads each operation cost. It does not see the filter's memory or its hash key.
-// Whenever the filter lets an absent key through, the guard's read finds out and adapts, as it
-// would in a store.
+// The adversary chooses every operation, learns every answer, has the set of stored keys, and sees
+// how many remote range reads each operation cost. It does not see the filter's memory or its hash
+// key. After each false positive the guard's read finds it and adapts, as in a store.
 //
-// What is counted, following the one rule of claims.hpp: every query of an absent key is a trial,
-// for the guarantee holds given the past; `guess` marks those on which an adversary stakes its
-// claim, which are judged by themselves as well.
+// What is counted, by the rule for rates of docs/papers.md: every query of an absent key is a
+// trial, because the guarantee holds given the past; `guess` marks the queries on which an
+// adversary stakes its claim, which are judged by themselves as well.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@
 namespace genista::lab {
 
 struct reply {
-    bool maybe = false;   // the filter let it through
+    bool maybe = false;   // the filter's answer
     bool member = false;  // R holds it
     unsigned reads = 0;   // remote range reads
     [[nodiscard]] bool false_positive() const noexcept { return maybe && !member; }
@@ -48,7 +47,7 @@ struct score {
     }
 };
 
-// What became of an insert that may be refused.
+// The outcome of an insert that may be refused.
 enum class insert_reply : unsigned char { joined, refused, failed };
 struct tried_insert {
     insert_reply became = insert_reply::joined;
@@ -68,9 +67,9 @@ class arena {
         const noexcept = 0;  // public: sizes are no secret; 0 where there are none
 
     virtual reply query(std::uint64_t key) = 0;
-    // Queries of first, first + 1, … until one is let through, `most` at the most; none of them was
-    // ever a member. The same as asking one by one, which is what it does unless an arena knows a
-    // faster way: hunting is what adversaries do most.
+    // Queries first, first + 1, … until one is a false positive, at most `most` of them. REQUIRES:
+    // none of them was ever stored. The same as asking one by one; an arena may override it with a
+    // faster way, because adversaries spend most of their time here.
     struct hunt {
         std::uint64_t asked = 0;
         bool caught = false;  // the last one asked
@@ -82,31 +81,31 @@ class arena {
     }
     // A query on which the adversary stakes its claim.
     virtual reply guess(std::uint64_t key) = 0;
-    // Remote range reads they cost. Inserting a member or erasing an absent key is allowed and
-    // harmless.
+    // They return the remote range reads. Inserting a stored key or erasing an absent key is
+    // allowed and changes nothing.
     virtual unsigned insert(std::uint64_t key) = 0;
     virtual unsigned erase(std::uint64_t key) = 0;
-    // An insert that need not succeed. A key that did not join is absent; `stays_in_store`: R keeps
-    // it all the same, as a guard leaves it there.
+    // An insert that need not succeed. A key that was not inserted is absent; `stays_in_store`: R
+    // keeps it all the same, as a guard leaves it there.
     virtual tried_insert try_insert(std::uint64_t key, bool stays_in_store = false) {
         (void)stays_in_store;
         return {.reads = insert(key)};
     }
-    // 0, 1, …, keys - 1 become members: how a game begins.
+    // Inserts 0, 1, …, keys - 1. A game begins so.
     virtual void fill(std::uint64_t keys) {
         for (std::uint64_t key = 0; key < keys; ++key) insert(key);
     }
     [[nodiscard]] virtual bool is_member(std::uint64_t key) const = 0;
     [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
 
-    // Things that happen to a filter in the course of its life. A filter that cannot throws
-    // std::runtime_error.
+    // Larger events in a filter's life. They throw std::runtime_error if the filter has no such
+    // event.
     virtual void grow() = 0;
     virtual void save() = 0;     // remembers a snapshot
-    virtual void restart() = 0;  // goes on from the remembered snapshot; the members must be those it was saved with
+    virtual void restart() = 0;  // continues from the snapshot. REQUIRES: the stored keys are those it was saved with
     virtual void rebuild() { throw_cannot("be rebuilt"); }
-    // R's range reads fail from now on, or no longer. Nothing is to be asked meanwhile: mistakes
-    // cannot be repaired.
+    // R's range reads fail from now on, or no longer. REQUIRES: no queries meanwhile, because
+    // mistakes cannot be repaired.
     virtual void break_ranges(bool broken) {
         (void)broken;
         throw_cannot("lose its range reads");

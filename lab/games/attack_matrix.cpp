@@ -25,14 +25,15 @@ struct spending {
 };
 constexpr spending quick_spending{2'000'000, 2};
 constexpr spending full_spending{40'000'000, 4};
-// Adversaries look at their budget between moves, and some moves are long. Past this many times the
+// Adversaries check their budget between moves, and some moves are long. Beyond this many times the
 // effort they are stopped.
 constexpr std::uint64_t most_overspending = 4;
 
-// How much larger than the stage a filter may be made that is full before the attack is over.
+// A filter that is full before the attack is over may be made this many times larger than the
+// stage.
 constexpr std::uint64_t most_room = 4;
 
-// The budget of this game is gone, whatever the adversary thinks.
+// Thrown when the budget of this game is used up.
 struct effort_spent {};
 
 // An arena that ends the game when the effort is spent (I2).
@@ -62,7 +63,7 @@ class limited_arena final : public arena {
     }
     [[nodiscard]] const score& counted() const noexcept override { return inner_.counted(); }
 
-    // Why the filter could not make a move; empty if it could. Adversaries may take a refusal for
+    // Why the filter could not make a move; empty if it could. Adversaries may treat a refusal as
     // the end of the game.
     [[nodiscard]] const std::string& refused() const noexcept { return refused_; }
 
@@ -107,7 +108,7 @@ unsigned fingerprint_bits_for(std::string_view filter) {
     return plan.fingerprint_bits;
 }
 
-// FNV-1a: the chance of a cell comes from the names, so that others beside it change nothing (I1).
+// FNV-1a: the chance of a cell comes from the names, so that other cells change nothing (I1).
 std::uint64_t seed_of(std::uint64_t seed, std::string_view adversary, std::uint64_t game) {
     std::uint64_t mixed = 0xcbf29ce484222325;
     const auto mix = [&](std::uint64_t byte) { mixed = (mixed ^ byte) * 0x100000001b3; };
@@ -117,7 +118,7 @@ std::uint64_t seed_of(std::uint64_t seed, std::string_view adversary, std::uint6
     return mixed;
 }
 
-// Only a filter that promises its rate beyond its capacity can be crowded; the others are made for
+// Only a filter that promises its rate beyond its capacity can be overfull; the others are made for
 // all the keys.
 std::uint64_t capacity_on(const stage& plays_on, std::string_view filter) {
     return takes_more_than_capacity(filter) ? plays_on.capacity : std::max(plays_on.capacity, plays_on.keys);

@@ -1,21 +1,23 @@
 // attack_matrix: every adversary of the lab against every filter that can be attacked, in the same
 // game (arena.hpp).
 //
-//     for (const matrix_cell& each : *play_matrix({.quick = true, ...})) ...      a row an adversary, a column a filter
+//     for (const matrix_cell& each : *play_matrix({.quick = true, ...})) ...
+//
+// A row is an adversary, a column a filter.
 //
 // Each plays on the stage where it is strongest (adversary.hpp), in several games with hash keys of
 // their own. All filters promise ε = 2^-8, or as little below it as their fingerprints allow. A
-// cell is judged by the rule for rates (docs/papers.md): all queries of absent keys, and by
-// themselves those on which the adversary staked its claim. It is a survey and no proof: a cell
-// that holds has not lost to this adversary within this effort.
+// cell is judged by the rule for rates (docs/papers.md): all queries of absent keys, and separately
+// those on which the adversary staked its claim. It is a survey and no proof: a cell that holds has
+// not lost to this adversary within this effort.
 //
-// A stage is as large as the adversary wants it. A filter that is full before the attack is over
-// gets twice the room, and twice again; one that promises its rate beyond its capacity (the broom
-// filter) does without.
+// The adversary chooses the size of its stage. A filter that is full before the attack is over gets
+// twice the room, and twice again; one that promises its rate beyond its capacity (the broom
+// filter) does not need it.
 //
 // I1  Outcomes depend on seed, mode and the two names alone: not on the other cells, the number of
 //     processors or the time.
-// I2  Every cell ends: an adversary that would go on past several times its effort is stopped, and
+// I2  Every cell ends: an adversary that exceeds its effort several times is stopped, and
 //     judged by what it has.
 #pragma once
 
@@ -27,6 +29,7 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
 #include "lab/statistics/binomial.hpp"
 
@@ -34,6 +37,7 @@ namespace genista::lab {
 
 inline constexpr double matrix_rate = 0x1p-8;
 inline constexpr double matrix_confidence = 0.95;
+inline constexpr estimate matrix_row_estimate{3.5, 1.25, false};  // of one adversary against all filters
 
 struct matrix_options {
     bool quick = false;
@@ -46,9 +50,9 @@ struct matrix_options {
 
 enum class verdict : std::uint8_t {
     holds,
-    loses,        // more was let through than the promised rate explains
-    denies,       // a member was denied: worse than any loss, and a bug
-    cannot_play,  // the filter cannot do what the adversary needs, and had not lost before that showed
+    loses,        // more false positives than the promised rate explains
+    denies,       // a stored key was denied: worse than any loss, and a bug
+    cannot_play,  // the filter lacks an operation that the adversary needs, and had not lost before
 };
 [[nodiscard]] std::string_view to_string(verdict said) noexcept;
 
@@ -63,8 +67,8 @@ struct matrix_cell {
     verdict said = verdict::cannot_play;
     std::string why{};  // of cannot_play
 
-    // What the cell is about: the guesses. All queries of absent keys where there were none, or
-    // where those alone lost.
+    // The verdict is about the guesses; about all queries of absent keys where there were no
+    // guesses, or where only the queries lost.
     [[nodiscard]] bool is_about_guesses() const noexcept;
     [[nodiscard]] std::uint64_t trials() const noexcept { return is_about_guesses() ? seen.guesses : seen.negatives; }
     [[nodiscard]] std::uint64_t hits() const noexcept {
@@ -74,7 +78,7 @@ struct matrix_cell {
     [[nodiscard]] interval within() const noexcept { return exact_interval(hits(), trials(), matrix_confidence); }
 };
 
-// Row by row, in the order of the options. An error for a name that nobody has.
+// Row by row, in the order of the options. An error for an unknown name.
 [[nodiscard]] result<std::vector<matrix_cell>> play_matrix(const matrix_options& options);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const std::vector<matrix_cell>& cells);

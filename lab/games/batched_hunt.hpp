@@ -1,5 +1,5 @@
 // batched_hunt: arena::query_run in batches. A negative changes nothing, so that the answers up to
-// the first positive are those of single queries; hunting is what adversaries do most.
+// the first positive are those of single queries; adversaries spend most of their time here.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace genista::lab {
 
-// key_of(number): the key that the adversary's number stands for. count(first, many): so many
-// numbers from `first` on were negatives. query(number) -> reply: as the arena asks it by itself,
-// for the first that is let through.
+// key_of(number): the key that the adversary's number stands for. count(first, many): this many
+// numbers from `first` on were negatives. query(number) -> reply: the arena's single query, for the
+// first positive.
 template <class Filter, class KeyOf, class Count, class Query>
 arena::hunt batched_hunt(const Filter& filter, std::uint64_t first, std::uint64_t most, const KeyOf& key_of,
                          const Count& count, const Query& query) {

@@ -56,9 +56,9 @@ std::unique_ptr<arena> make_broom(const contender_plan& plan) {
     return std::make_unique<broom_arena<broom_filter>>(options);
 }
 
-// Bands of the rates 2^-8 and 2^-10, by an oracle that never errs. What is promised for all queries
-// is the larger rate. On stages of one bin all keys are of that band, which has the stage's
-// capacity: such attacks rest on what one bin goes through, and would meet two.
+// Bands of the rates 2^-8 and 2^-10, by an exact oracle. The promise for all queries is the larger
+// rate. On stages of one bin all keys are of that band, which has the stage's capacity: such
+// attacks rest on the history of one bin, and would otherwise meet two.
 std::unique_ptr<arena> make_daisy_broom(const contender_plan& plan) {
     const bool one_band = plan.keys < few_bins.capacity;
     return std::make_unique<daisy_broom_arena>(daisy_arena_options{.capacity = (one_band ? 2 : 1) * plan.keys,
@@ -83,7 +83,7 @@ std::unique_ptr<arena> make_whitelist(const contender_plan& plan) {
         .capacity = plan.keys, .false_positive_rate = plan.rate, .hash = hasher{hash_key::from_seed(plan.seed)}});
 }
 
-// A bit a key for what it remembers.
+// One bit a key for the remembered keys.
 std::unique_ptr<arena> make_bloom_cache(const contender_plan& plan) {
     const std::uint64_t bloom_bits = must(bloom_filter::bits_for(plan.keys, plan.rate));
     const std::uint64_t bits = bloom_bits + plan.keys;

@@ -1,4 +1,4 @@
-// Arenas by the name of their filter: what an attack can be played against.
+// Arenas by the name of their filter, for all filters that can be attacked.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace genista::lab {
 struct contender_plan {
     std::uint64_t keys = 10'000;
     unsigned fingerprint_bits = 8;                  // of the cuckoo family
-    std::optional<unsigned> tables = std::nullopt;  // none: what the filter usually has
+    std::optional<unsigned> tables = std::nullopt;  // none: the filter's default
     std::optional<unsigned> bin_slots = std::nullopt;
     double load = 0.95;
     double rate = 1.0 / 256;  // of the others
@@ -24,10 +24,10 @@ struct contender_plan {
 };
 
 // Filled with the keys 0, 1, …, keys - 1. Throws std::runtime_error if it cannot be made; null for
-// a name that nobody has.
+// an unknown name.
 [[nodiscard]] std::unique_ptr<arena> make_contender(std::string_view filter, const contender_plan& plan);
 
-// The same without keys, made for plan.keys of them.
+// The same without keys, with room for plan.keys of them.
 [[nodiscard]] std::unique_ptr<arena> make_empty_contender(std::string_view filter, const contender_plan& plan);
 
 // True for a filter that takes more keys than it was made for and still promises its rate.

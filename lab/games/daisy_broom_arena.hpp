@@ -1,6 +1,6 @@
-// daisy_broom_arena: a daisy_broom_filter with its R in memory, for the adversaries of the house.
-// Half of all keys are of one class, half of another, so that two bands stand side by side in one
-// R; every query is counted for the band that answers it, because each promises a rate of its own.
+// daisy_broom_arena: a daisy_broom_filter with its R in memory, for the lab's adversaries. Half of
+// all keys are of one class, half of another, so that two bands stand side by side in one R; every
+// query is counted for the band that answers it, because each promises a rate of its own.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@
 
 namespace genista::lab {
 
-// Even integers are of class 8, odd ones of class 10; it says which oracle it is, so that a filter
-// can be saved.
+// Even integers are of class 8, odd ones of class 10; it has an identity, so that a filter can be
+// saved.
 class parity_oracle {
   public:
     static constexpr unsigned even_class = 8, odd_class = 10;
@@ -59,8 +59,8 @@ enum class parity : std::uint8_t { both, even, odd };
 struct daisy_arena_options {
     std::uint64_t capacity = 90;  // of both bands
     bool grows = false;
-    // Every key of the adversary stands for one of this kind: for attacks that rest on what one bin
-    // went through, as all keys would in one broom filter.
+    // Every key of the adversary stands for one of this kind: for attacks that rest on the history
+    // of one bin, as all keys have in one broom filter.
     parity only = parity::both;
     std::uint64_t seed = 1;
 };
@@ -159,7 +159,7 @@ class daisy_broom_arena final : public arena {
 
   private:
     // A band is made for its half of the draws and three deviations more (bands.hpp); here it shall
-    // come out exactly.
+    // be exact.
     static double draws_for(std::uint64_t capacity) {
         const double root = std::sqrt(2.25 + static_cast<double>(capacity) / 2) - 1.5;
         return 2 * root * root;

@@ -1,8 +1,8 @@
 // guard_arena: a guarded RocksDB in the ADAPTIVITY-GAME. The adversary sees what a client of the
-// store sees: answers, and how many reads they cost (which is what he would time).
+// store sees: answers, and how many reads they cost (a client would measure their time).
 //
 // Guard is guarded<Filter, clustered_store> or clustered_db: both have get, put, erase and
-// counters. The database lies in a folder of its own for as long as the arena lives.
+// counters. The database lies in a folder of its own while the arena lives.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 
 namespace genista::lab {
 
-// Small blocks from the disk, and a cache for one in a hundred of them: a wasted read is then what
-// it is in a large store.
+// Small blocks from the disk, and a cache for one in a hundred of them: a wasted read then costs
+// what it costs in a large store.
 [[nodiscard]] rocks::clustered_options slow_store_options(bool direct_reads);
 
 // What a store is made of for one game: a clustered_db with a broom filter, or any filter before a
@@ -114,7 +114,7 @@ class guard_arena final : public arena {
     }
     [[nodiscard]] const score& counted() const noexcept override { return score_; }
 
-    // Everything to the disk; what was counted so far is forgotten: the game begins.
+    // Flushes to the disk and resets the counters: the game begins.
     void begin() {
         store_->flush();
         score_ = {};

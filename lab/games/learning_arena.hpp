@@ -1,5 +1,5 @@
-// learning_arena: a filter that adapts, with its R in memory. Remote is one of remotes.hpp: what
-// this kind of filter asks of R.
+// learning_arena: a filter that adapts, with its R in memory. Remote is one of remotes.hpp, the R
+// that this kind of filter needs.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,13 @@
 
 namespace genista::lab {
 
-// How a user calls the filter. The adversary's numbers stand for keys of so many bytes.
+// How a user calls the filter. The adversary's numbers stand for keys of this many bytes.
 struct calling_ways {
     enum class erases : unsigned char { alone, assume_present, in_bulk, by_halves };
     std::size_t key_bytes = 8;
     erases erase = erases::alone;
-    bool failures_are_counted = false;  // a mistake that could not be repaired is counted, and else ends the game
+    bool failures_are_counted =
+        false;  // true: a mistake that could not be repaired is counted; false: it ends the game
 };
 
 template <class Filter, class Remote>
@@ -114,7 +115,7 @@ class learning_arena final : public arena {
         const std::uint64_t before = remote_.reads();
         if constexpr (requires { filter_.erase(key, remote()); }) {
             with_key(key, [&](const auto& each) { erase_as_called(each, members_.contains(key)); });
-        } else {  // the filter keeps what it knows of the key, as it would in a store
+        } else {  // the filter keeps its state of the key, as in a store
             take_out(key);
         }
         members_.erase(key);
@@ -123,7 +124,7 @@ class learning_arena final : public arena {
     [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
     [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
 
-    // All at once, where the filter has a way: a filter just made.
+    // All at once, where the filter supports it. REQUIRES: the filter is new.
     void fill(std::uint64_t keys) override {
         if constexpr (Remote::has_part_of_filter) {
             for (std::uint64_t key = 0; key < keys; ++key) {
@@ -197,7 +198,7 @@ class learning_arena final : public arena {
     void take_out(std::uint64_t key) {
         with_key(key, [&](const auto& each) { (void)must(remote().erase(filter_.hash()(each), view_of(each))); });
     }
-    // Only a member can be vouched for.
+    // `assume_present` is for stored keys only.
     template <class Key>
     void erase_as_called(const Key& key, bool is_member) {
         using erases = calling_ways::erases;

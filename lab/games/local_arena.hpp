@@ -1,9 +1,8 @@
-// local_arena: a filter that never learns, in the same game. A control: whatever it lets through
-// once it lets through again.
+// local_arena: a filter that never learns, in the same game. A control: every false positive stays
+// one.
 //
-// There is no remote range to read. A filter that cannot erase keeps the key and the arena alone
-// knows that it has gone, which is what happens to such filters in a store: their departed members
-// are false positives for good.
+// There is no remote range to read. A filter that cannot erase keeps the key, and only the arena
+// records the erase. In a store the same happens: erased keys are false positives for good.
 #pragma once
 
 #include <cstdint>

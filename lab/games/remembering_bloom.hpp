@@ -1,22 +1,22 @@
 // remembering_bloom: a Bloom filter and a cache of some of its mistakes, in a given number of bits;
 // and its arena, "bloom_cache".
 //
-// What a local filter can do about its false positives is to remember them [broom18 §6]: it is told
-// of each that it was one, and nothing else. With room for all of them it is a whitelist; with less
-// it has to choose, and this one has the two plain ways: the oldest goes, or any. It is there to be
-// attacked: how many bits does it take until the attack in rounds (rounds.hpp) does it no harm?
+// A local filter can only remember its false positives [broom18 §6]: it learns of each that it was
+// one, and nothing else. With room for all of them it is a whitelist; with less it has to drop
+// some, and this one has two simple ways: the oldest, or any. It is made to be attacked: how many
+// bits does it need until the attack in rounds (rounds.hpp) does not harm it?
 //
 // Its universe is real. Keys are texts of log u bits: up to 64 bits the adversary's number itself,
-// which has to lie below u; above, a number stands for a text of so many bits drawn from it. The
+// which has to lie below u; above, a number stands for a text of that many bits drawn from it. The
 // Bloom filter is given the text, and the cache keeps the text. Bits are counted in its favour:
 // those of the Bloom filter, and those of the texts kept, as if a set of keys in memory cost no
 // more than the keys.
 //
-// `kept_bits` below log u is a control: it keeps so many bits of a text, has room for more of them,
-// and takes every key that begins alike for one that it remembers. In a universe that is dense
-// enough some of those are members, and are denied: what Theorem 5 rests on. (In a universe of 2^64
-// and more with few members nothing is ever seen of that, and 40 bits would do; it is the promise
-// never to deny a member that asks for all of them.)
+// `kept_bits` below log u is a control: it keeps this many bits of a text, has room for more of
+// them, and treats every key with the same first bits as remembered. In a universe that is dense
+// enough some of those are stored keys, and are denied: Theorem 5 rests on this. (In a universe of
+// 2^64 and more with few stored keys this is never seen, and 40 bits would do; the promise never to
+// deny a stored key requires all of them.)
 #pragma once
 
 #include <algorithm>
@@ -73,7 +73,7 @@ class remembering_bloom {
         remembered_[known->second].clear();
         places_.erase(known);
     }
-    // It was a false positive.
+    // Remembers a false positive.
     void remember(std::uint64_t key) {
         std::string kept = kept_of(text_of(key));
         if (room_ == 0 || places_.contains(kept)) return;
@@ -135,7 +135,7 @@ class remembering_bloom {
 
 class remembering_arena final : public arena {
   public:
-    // `rate`: what it is asked to keep. Whether it does is the question.
+    // `rate`: the promise; the experiment measures whether it is kept.
     remembering_arena(const remembering_options& options, double rate) : filter_{options}, rate_{rate} {}
 
     [[nodiscard]] std::string_view filter_name() const noexcept override { return "bloom_cache"; }
@@ -169,7 +169,7 @@ class remembering_arena final : public arena {
         if (members_.insert(key).second) filter_.insert(key);
         return 0;
     }
-    unsigned erase(std::uint64_t key) override {  // the filter is not told, as in a store
+    unsigned erase(std::uint64_t key) override {  // the filter does not learn of it, as in a store
         ++score_.operations;
         members_.erase(key);
         return 0;

@@ -1,5 +1,4 @@
-// What the filters of the lab learn from: R in memory, as each kind of filter asks for it, with
-// what it was asked counted.
+// R in memory for each kind of filter of the lab, with its reads counted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ namespace genista::lab {
 // Keys in the order of their digests: the broom filter. A range is one read.
 class records_in_memory {
   public:
-    // A memory map whose range reads fail as long as it is told so.
+    // A memory map whose range reads fail while `broken` is set.
     class breakable_map {
       public:
         bool broken = false;
@@ -33,7 +32,7 @@ class records_in_memory {
         memory_map store_;
     };
 
-    static constexpr bool has_part_of_filter = false;  // a loaded filter can go on with it
+    static constexpr bool has_part_of_filter = false;  // a loaded filter can continue with it
     [[nodiscard]] counting_map<breakable_map>& map() noexcept { return counted_; }
     [[nodiscard]] memory_map& uncounted() noexcept { return store_.inside(); }
     [[nodiscard]] std::uint64_t reads() const noexcept { return counted_.counts().range_reads; }

@@ -1,5 +1,5 @@
-// The texts that every report carries with it, compiled in by lab/report/report.cmake: no file is
-// read at run time.
+// The texts that every report contains, compiled in by lab/report/report.cmake: no file is read at
+// run time.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,4 @@
-// Strings from anywhere, made harmless for the three places of a page: text, an attribute, JSON
-// inside a <script>.
+// Escapes any string for the three places of a page: text, an attribute, JSON inside a <script>.
 #pragma once
 
 #include <nlohmann/json.hpp>

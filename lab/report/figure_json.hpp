@@ -1,7 +1,7 @@
-// Sections of a page as JSON and back: how an experiment's figures wait in a file until the page is
+// Sections of a page as JSON and back: an experiment's figures are kept in a file until the page is
 // made.
 //
-// What comes back draws the same bytes. A number that is not finite is null.
+// A section read back draws the same bytes. A number that is not finite is null.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace genista::lab::report {
 
 [[nodiscard]] nlohmann::ordered_json to_json(const section& content);
 
-// What to_json made. Throws nlohmann::json::exception for anything else.
+// REQUIRES: to_json made it; else throws nlohmann::json::exception.
 [[nodiscard]] section section_from_json(const nlohmann::ordered_json& from);
 
 }  // namespace genista::lab::report

@@ -86,7 +86,7 @@ using nlohmann::ordered_json;
     return out;
 }
 
-// What a reader who cannot see the drawing hears instead of it.
+// The text for a screen reader.
 [[nodiscard]] std::string spoken(const line_chart& chart) {
     return "Line chart: " + chart.title + ". " + chart.y.title + " over " + chart.x.title + " for " +
            list_of_names(chart.lines) + ".";
@@ -99,7 +99,7 @@ using nlohmann::ordered_json;
     return "Bar chart: " + chart.title + ". " + chart.value.title + ": " + list_of_names(chart.bars) + ".";
 }
 
-// Lines and clouds have one height (page.css); bars need room for each of them.
+// Charts of lines and points have one height (page.css); bars need room for each of them.
 [[nodiscard]] std::string plot_style(const auto& /*chart*/) {
     return {};
 }

@@ -1,5 +1,4 @@
-// Charts, tables and heat maps as HTML: what page.cpp puts into a section, and page.js finds there
-// and draws.
+// Charts, tables and heat maps as HTML: page.cpp puts them into a section, and page.js draws them.
 //
 //     <figure class="chart"> title, caption, an empty <div class="plot"><canvas>, the numbers as
 //     JSON </figure> <div class="table-box"><table> ... </table></div> <figure class="heat"> title,
@@ -13,8 +12,7 @@
 
 namespace genista::lab::report {
 
-// Counts as it goes: every chart and table of a page has a number, and its parts are tied together
-// by it.
+// Counts: every chart and table of a page has a number, which links its parts.
 class figure_writer {
   public:
     void append(std::string& out, const figure& content);

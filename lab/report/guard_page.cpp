@@ -35,7 +35,7 @@ using nlohmann::ordered_json;
     return names;
 }
 
-// Begins with a capital and ends with a full stop, whoever wrote it.
+// Makes the text begin with a capital and end with a full stop.
 [[nodiscard]] std::string sentence(std::string text) {
     if (text.empty()) return text;
     if (text.front() >= 'a' && text.front() <= 'z') text.front() = static_cast<char>(text.front() - 'a' + 'A');
@@ -112,7 +112,7 @@ section reads_section(const guard_run& run) {
     section out{
         "Wasted reads over the run",
         "A wasted read is one that the store was asked for a key it does not hold, because the filter let the query "
-        "through. A line that goes flat belongs to a filter that has learned.",
+        "through. The line of a filter that has learned becomes flat.",
         {}};
     for (const guard_phase& phase : run.phases) {
         line_chart chart = reads_chart(phase);

@@ -1,4 +1,4 @@
-// Every look into the document asks first: a report is made of whatever a run has left.
+// Every access to the document is checked: a report is made from whatever a run has written.
 #include "lab/report/guard_run.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sentences out of numbers. Each part of a sentence is there only if its numbers were measured.
+// Sentences from numbers. Each part of a sentence is there only if its numbers were measured.
 #include "lab/report/guard_words.hpp"
 
 #include <algorithm>
@@ -11,8 +11,7 @@ namespace genista::lab::report {
 namespace {
 
 constexpr std::string_view hero = "broom";
-// Whom a reader would have taken otherwise, in this order: the filter their store has already, then
-// the others.
+// The usual rivals, in this order: the filter that the store already has, then the others.
 constexpr std::array<std::string_view, 3> rivals{"rocksdb_bloom", "bloom", "rocksdb_ribbon"};
 constexpr double same_memory = 1.1;  // no more than a tenth apart counts as the same
 
@@ -20,8 +19,8 @@ constexpr double same_memory = 1.1;  // no more than a tenth apart counts as the
     return phase.name.find("attack") != std::string::npos;
 }
 
-// The first of the usual rivals; without one, the fastest filter of the phase that is a filter at
-// all.
+// The first of the usual rivals; without one, the fastest filter of the phase ("none" is not a
+// filter).
 [[nodiscard]] const guard_row* rival_in(const guard_phase& phase, const guard_row& ours) {
     for (const std::string_view name : rivals) {
         if (const guard_row* row = phase.row(name); row != nullptr && row != &ours) return row;
@@ -34,7 +33,7 @@ constexpr double same_memory = 1.1;  // no more than a tenth apart counts as the
     return best;
 }
 
-// "at the same memory" only if it is: otherwise both figures.
+// "at the same memory" only if that is true, otherwise both figures.
 [[nodiscard]] std::string memory_words(const guard_row& ours, const guard_row& rival) {
     const double a = ours.bits_per_key, b = rival.bits_per_key;
     if (!(a > 0) || !(b > 0)) return {};

@@ -24,7 +24,7 @@ struct guard_pair {
 // "broom", or the first filter whose name starts with it; empty if there is none.
 [[nodiscard]] std::string guarded_by(const guard_run& run);
 
-// One pair for each phase that has both; an attack comes first, because it is what a guard is for.
+// One pair for each phase that has both; an attack is first, because a guard is made for attacks.
 [[nodiscard]] std::vector<guard_pair> pairs_of(const guard_run& run);
 
 // "rocksdb_bloom" as it is, "replay_attack" as "replay attack".

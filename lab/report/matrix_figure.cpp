@@ -15,8 +15,8 @@ namespace {
 
 constexpr int heat_steps = 6;  // of heat, between ε and certainty
 
-// 0 where the filter holds. Where it loses, by the logarithm of the win rate, from ε to 1; never as
-// calm as a hold.
+// 0 where the filter holds. Where it loses, by the logarithm of the win rate, from ε to 1; never
+// the colour of a hold.
 double heat_of(const matrix_cell& cell) {
     if (cell.said == verdict::cannot_play) return std::nan("");
     if (cell.said == verdict::holds) return 0;
@@ -42,7 +42,7 @@ std::string short_interval(const interval& within) {
     const auto number = [](double share) {
         const double percent = 100 * share;
         if (percent == 0 || percent == 100) return fixed_text(percent, 0);
-        if (percent > 99) return fixed_text(std::floor(10 * percent) / 10, 1);  // not yet all
+        if (percent > 99) return fixed_text(std::floor(10 * percent) / 10, 1);  // below 100
         return fixed_text(percent, percent >= 9.95 ? 0 : percent >= 0.995 ? 1 : 2);
     };
     return number(within.low) + "\xE2\x80\x93" + number(within.high) + no_break + "%";
@@ -191,7 +191,7 @@ table record_table(std::span<const matrix_cell> cells) {
                             count_text(each.could_not.size()),
                             each.worst == nullptr ? std::string{not_measured}
                                                   : short_share(each.worst->rate()) + " to " + each.worst->adversary,
-                            lost.empty() ? "nobody" : lost});
+                            lost.empty() ? "none" : lost});
     }
     return out;
 }
@@ -203,7 +203,7 @@ table trust_table(std::span<const matrix_cell> cells) {
     };
     const std::array<situation, 3> all{situation{"every key asked is a new one", {"fresh", "fresh-crowded"}},
                                        situation{"keys repeat", {"repeat-one", "pool-replay", "rounds"}},
-                                       situation{"somebody sees the answers and aims", {}}};
+                                       situation{"an attacker sees the answers", {}}};
     table out{"What to trust a filter with",
               {{"if", false, true}, {"these hold", false, true}, {"these lose", false, true}},
               {}};

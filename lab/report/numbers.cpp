@@ -1,5 +1,5 @@
-// std::to_chars knows no locale and is exact; printf would write commas for points where somebody
-// has called setlocale.
+// std::to_chars ignores the locale and is exact; printf would write commas for points after a
+// setlocale.
 #include "lab/report/numbers.hpp"
 
 #include <array>
@@ -38,7 +38,7 @@ constexpr double most_written = 1e15;
     const int decimals = digits - 1 - magnitude;
     if (std::fabs(value) >= most_written || decimals > most_decimals)
         return written(value, std::chars_format::scientific, digits - 1);
-    if (decimals <= 0) {  // no zeros in place of digits that we know: 12,345 stays what it is
+    if (decimals <= 0) {  // no zeros in place of known digits: 12,345 stays 12,345
         return rounded_text(value);
     }
     return grouped(written(value, std::chars_format::fixed, decimals));

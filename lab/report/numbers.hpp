@@ -1,8 +1,8 @@
 // Numbers as the text of a report: 1,234,567; 0.0123 as 1.23 %; 4.06 for an amount; 41 × for a
 // ratio.
 //
-// Always with a point and commas, whatever the locale of the process. What is not finite is an en
-// dash: it was not measured.
+// Always with a point and commas, whatever the locale of the process. A number that is not finite
+// is an en dash: it was not measured.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace genista::lab::report {
 
-// Between a number and its sign, so that a narrow tile does not part them.
+// Between a number and its sign, so that a narrow tile does not separate them.
 inline const std::string no_break = "\xC2\xA0";
 
 inline constexpr std::string_view not_measured = "\xE2\x80\x93";  // –

@@ -16,8 +16,8 @@
 namespace genista::lab::report {
 namespace {
 
-// Files of ours are born private, because most of them hold a hash key; a page is for whoever the
-// user lets read.
+// The library makes its files private, because most of them hold a hash key; a page gets the user's
+// usual permissions.
 void open_to_all(const std::string& path) noexcept {
     const mode_t mask = ::umask(0);
     ::umask(mask);
@@ -121,7 +121,7 @@ std::string_view chart_library_version() noexcept {
     constexpr std::string_view mark = "Chart.js v";
     const std::string_view banner = chart_library().substr(0, 400);
     const std::size_t start = banner.find(mark);
-    if (start == std::string_view::npos) return "3";  // report.cmake has seen "Chart.js v3." somewhere in it
+    if (start == std::string_view::npos) return "3";  // report.cmake found "Chart.js v3." in it
     const std::string_view version = banner.substr(start + mark.size());
     return version.substr(0, version.find_first_not_of("0123456789."));
 }

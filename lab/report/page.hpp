@@ -4,15 +4,15 @@
 //     page report{.title = "Space", .lead = "...", ...};
 //     write_html("space.html", report);
 //
-// Text, tables, heat maps and three kinds of chart, filled in by whoever measured (guard_page.hpp;
-// the lab's experiments). The page carries Chart.js, its style and its script, follows light and
-// dark, fits a phone and prints.
+// Text, tables, heat maps and three kinds of chart, filled in by the caller (guard_page.hpp; the
+// lab's experiments). The page contains Chart.js, its style and its script, follows light and dark,
+// fits a phone and prints.
 //
 // I1  Total: every string is text, whatever is in it. Markup, quotes, control characters and bytes
 //     that are no UTF-8 are escaped or replaced, never interpreted.
 // I2  A number that is not finite is a gap in its chart; series that are empty or of unequal length
 //     are fine.
-// I3  The page asks nobody for anything, and its content security policy would not let it.
+// I3  The page makes no request, and its content security policy forbids them.
 // I4  The same page gives the same bytes: no date, no machine, no addresses.
 #pragma once
 
@@ -76,7 +76,7 @@ struct scatter_chart {
     std::vector<point_series> clouds;
 };
 
-// Bars lie, so that the names of categories have room on a phone.
+// Bars are horizontal, so that the names of categories have room on a phone.
 struct bar_chart {
     std::string title;
     std::string caption;
@@ -99,8 +99,8 @@ struct table {
     std::vector<std::vector<std::string>> rows;
 };
 
-// A table whose cells are coloured from calm (0) to worst (1). Every cell says in words what its
-// colour says.
+// A table whose cells are coloured from good (0) to worst (1). Every cell states in words what its
+// colour shows.
 struct heat_cell {
     std::string text;
     std::string note{};                                      // smaller, below it; a line ends at \n
@@ -167,7 +167,7 @@ struct page {
 // Replaces the file at `path` all at once (format/sink.hpp).
 [[nodiscard]] result<void> write_html(std::string_view path, const page& content);
 
-// "3.9.1", as the embedded library calls itself.
+// The version of the embedded library, "3.9.1".
 [[nodiscard]] std::string_view chart_library_version() noexcept;
 
 }  // namespace genista::lab::report

@@ -1,9 +1,10 @@
-// Draws the charts of a report: reads the JSON that figures.cpp left in each <figure class="chart">, asks page.css
-// for the colours of the moment, and hands both to Chart.js. Runs once at the end of the page, and again when light
-// turns dark.
+// Draws the charts of a report: reads the JSON that figures.cpp left in each <figure
+// class="chart">, takes the current colours from page.css, and hands both to Chart.js. Runs once at
+// the end of the page, and again when light turns dark.
 //
-// A name looks the same in every chart. A figure that is drawn says data-drawn="true"; one that cannot be drawn
-// says so in words, and on the console. Heat maps are plain HTML; here they only learn to show their details.
+// A name looks the same in every chart. A figure that is drawn has data-drawn="true"; one that
+// cannot be drawn shows an error, also on the console. Heat maps are plain HTML; here their details
+// are made visible.
 'use strict';
 (() => {
     const root = document.documentElement;
@@ -28,7 +29,7 @@
             dash: dashes[(place + lap) % dashes.length],
             mark: marks[(place + lap) % marks.length],
             strong: name === highlight,
-            hollow: lap % 2 === 1,  // a bar has no dash: where colours come again, it is an outline
+            hollow: lap % 2 === 1,  // a bar has no dash: where colours repeat, it is an outline
         };
     };
 
@@ -48,8 +49,8 @@
         value.toLocaleString('en', {maximumSignificantDigits: 9}) : short(axis, value);
 
     // ---- axes ----
-    // A logarithmic axis from a power of ten to the largest value. If there are zeros they are drawn at its foot,
-    // one decade below the least positive value. Without positive values it is a linear one.
+    // A logarithmic axis from a power of ten to the largest value. Zeros are drawn at its foot, one
+    // decade below the least positive value. Without positive values it is a linear one.
     const rangeOf = (axis, values) => {
         const positive = values.filter(value => value > 0);
         if (!axis.log || positive.length === 0) return {log: false, place: value => value};
@@ -77,7 +78,7 @@
         }
         return ticks;
     };
-    // The linear axis of a cloud: with room on both sides, and so wide that small differences look small.
+    // The linear axis of a scatter chart: room on both sides, so that small differences look small.
     const around = values => {
         const least = values.reduce((a, b) => Math.min(a, b), Infinity);
         const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -108,7 +109,8 @@
 
     // ---- drawing beside the points ----
     const overlaps = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
-    // The label of a point, right, left, above or below it; where none of the four is free the tooltip has to do.
+    // The label of a point, right, left, above or below it; if none of the four is free, only the
+    // tooltip shows it.
     const pointLabels = theme => ({
         id: 'pointLabels',
         afterDatasetsDraw(chart) {
@@ -161,7 +163,8 @@
         },
     });
 
-    // An upright bar from low to high at each point, with feet; on a logarithmic axis one that reaches 0 ends at its foot.
+    // An upright bar from low to high at each point, with feet; on a logarithmic axis a bar that
+    // reaches 0 ends at the foot of the axis.
     const errorBars = (series, kept, range) => ({
         id: 'errorBars',
         beforeDatasetsDraw(chart) {
@@ -216,11 +219,12 @@
             const yScale = {...yAxis, log: yAxis.log && !state.linear};
             const xs = rangeOf(xAxis, finite(spec.x));
             const begun = spec.x.map((x, at) => x !== null && spec.series.some(each => each.y[at]));
-            // Error bars reach beyond their points; a lower end makes no room of its own, for it may be next to nothing.
+            // Error bars reach beyond their points; a lower end gets no room of its own, because it
+            // may be close to 0.
             const ys = rangeOf(yScale, finite(spec.series.flatMap(
                 each => [...each.y, ...each.high ?? []].filter(
                     (y, at) => !yScale.log || begun[at % Math.max(1, begun.length)]))));
-            // A moment at which nothing has happened yet has no place on a logarithmic axis.
+            // A count of 0 has no place on a logarithmic axis.
             const kept = spec.x.map((x, at) => at).filter(
                 at => spec.x[at] !== null && (!ys.log || begun[at]));
             const stride = Math.max(1, Math.ceil(kept.length / 6));
@@ -339,7 +343,7 @@
         return lines.length > 1 ? lines.slice(0, 3) : name;
     };
 
-    // ---- the row above a chart: what is what, and the switch between logarithmic and linear ----
+    // ---- the row above a chart: its legend, and the switch between logarithmic and linear ----
     const svg = (name, attributes) => {
         const made = document.createElementNS('http://www.w3.org/2000/svg', name);
         for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -412,7 +416,7 @@
         figure.querySelector('h3').after(scale);
     };
 
-    // ---- all of it ----
+    // ---- all charts ----
     const themeNow = () => ({
         ink: colour('--ink'), muted: colour('--muted'), line: colour('--line'), grid: colour('--grid'),
         card: colour('--card'),
@@ -453,7 +457,7 @@
     }
     root.dataset.charts = `${drawn.length}/${specs.length}`;
 
-    // ---- heat maps: what a cell has to say, for fingers, which cannot hover ----
+    // ---- heat maps: details of a cell on touch screens, which cannot hover ----
     for (const map of document.querySelectorAll('figure.heat')) {
         const told = map.querySelector('.detail');
         const tell = event => {

@@ -1,6 +1,6 @@
-# What a report carries with it: Chart.js from Debian, our style sheet and our script, compiled into genista_lab.
+# The files that every report contains: Chart.js from Debian, our style sheet and our script, compiled into genista_lab.
 #
-# Include this where genista_lab exists. The chart library is found here and nowhere else; GENISTA_CHART_JS names
+# Include this where genista_lab exists. Only this file looks for the chart library; GENISTA_CHART_JS names
 # another copy.
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/embed.cmake)
 

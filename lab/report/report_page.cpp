@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lab/claims.hpp"
 #include "lab/report/matrix_figure.hpp"
 #include "lab/report/numbers.hpp"
 
@@ -16,8 +15,8 @@ const experiment_record* find_record(const report_content& content, std::string_
     return found == content.experiments.end() ? nullptr : &*found;
 }
 
-std::string state_of(const claim& each, const experiment_record* ran) {
-    if (ran == nullptr) return find_experiment(each.id) == nullptr ? "not built yet" : "not run";
+std::string state_of(const experiment& each, const experiment_record* ran) {
+    if (ran == nullptr) return each.is_built() ? "not run" : "not built yet";
     if (!ran->failure.empty()) return "FAILED";
     return ran->made.kept ? "kept" : "BROKEN";
 }
@@ -28,7 +27,7 @@ struct promise_counts {
 
 promise_counts count_promises(const report_content& content) {
     promise_counts all;
-    for (const claim& each : all_claims()) {
+    for (const experiment& each : all_experiments()) {
         const std::string state = state_of(each, find_record(content, each.id));
         ++(state == "kept"            ? all.kept
            : state == "BROKEN"        ? all.broken
@@ -102,13 +101,13 @@ std::string warning(const report_content& content, const promise_counts& all) {
 
 section matrix_section(const report_content& content) {
     section out{
-        "Who withstands whom",
+        "Which filter withstands which adversary",
         "Every adversary of the lab plays the adaptivity game against every filter: it chooses all questions, inserts "
-        "and erases, sees all answers and what each of them cost, and knows everything but the filter's memory and "
-        "its secret hash key. What it lets through is repaired by those filters that learn. A filter that cannot "
-        "erase keeps what it has: for it, members that left are false positives.\n\n"
-        "A filter that holds has not lost to this adversary within this effort. A proof is another "
-        "matter.",
+        "and erases, sees all answers and their costs, and knows everything but the filter's memory and "
+        "its secret hash key. Filters that learn repair their false positives. A filter that cannot "
+        "erase keeps its keys: for it, erased keys are false positives.\n\n"
+        "A filter that holds has not lost to this adversary within this effort. This is not "
+        "a proof.",
         {}};
     out.figures.emplace_back(trust_table(content.matrix));
     out.figures.emplace_back(matrix_figure(content.matrix));
@@ -116,13 +115,13 @@ section matrix_section(const report_content& content) {
     return out;
 }
 
-// Those that were measured, and apart from them, for completeness, those that were not.
+// Promises that were measured, and separately those that were not.
 section promise_section(const report_content& content) {
     table measured{"Promised and measured",
                    {{"promise"}, {"state"}, {"promised", false, true}, {"measured", false, true}, {"where"}},
                    {}};
     table others{"Not measured here", {{"promise"}, {"state"}, {"promised", false, true}, {"where"}}, {}};
-    for (const claim& each : all_claims()) {
+    for (const experiment& each : all_experiments()) {
         const experiment_record* const ran = find_record(content, each.id);
         std::vector<std::string> row{std::string{each.id}, state_of(each, ran), std::string{each.promise},
                                      std::string{each.where}};

@@ -1,7 +1,7 @@
-// The page of `genista lab report`: which filter to trust with what, on the evidence of every
+// The page of `genista lab report`: which filter to trust with what, by the results of every
 // experiment and attack.
 //
-// In this order: the finding in words, the attack matrix, every promise of claims.hpp with what was
+// In this order: the finding in words, the attack matrix, every promise with what was
 // measured, the papers' figures, and how all of it was run. The same content gives the same bytes:
 // machine and durations are part of it.
 #pragma once
@@ -23,7 +23,7 @@ struct experiment_record {
     std::string failure{};  // why there is no outcome
 };
 
-// What whoever wants the same page has to know.
+// All that is needed to make the same page again.
 struct run_facts {
     std::string command;
     std::string version;
@@ -43,10 +43,10 @@ struct report_content {
     run_facts run;
 };
 
-// All promises that ran were kept, nothing failed, and no filter denied a member.
+// All promises that ran were kept, nothing failed, and no filter denied a stored key.
 [[nodiscard]] bool all_is_well(const report_content& content) noexcept;
 
-// Everything on the page, for machines.
+// The content of the page as JSON.
 [[nodiscard]] nlohmann::ordered_json report_json(const report_content& content);
 
 [[nodiscard]] page report_page(const report_content& content);

@@ -1,10 +1,10 @@
-// Drives a bit_strings and its dull twin through the same operations and tallies, for each
+// Drives a bit_strings and its reference model through the same operations and counts, for each
 // operation, the cases compared, the mismatches and (for counted kernels) the word steps. The tests
 // of bits/ demand zero mismatches; the experiment broom-words reports the counts and expects broken
-// kernels to fail it.
+// kernels to have mismatches.
 //
-// After a mismatch the packed side is rebuilt from the twin, so that one fault is counted once and
-// a broken kernel is never driven with arguments that the twin would not allow.
+// After a mismatch the packed side is rebuilt from the model, so that one fault is counted once and
+// a broken kernel never gets arguments that the model would not allow.
 #pragma once
 
 #include <algorithm>
@@ -189,8 +189,7 @@ class bit_strings_driver {
         plain.concatenate_all(chosen);
         judge_state(op::concatenate_all, true);
     }
-    // The caller gives others that fit into a bit_strings by themselves; together they may be too
-    // many.
+    // REQUIRES: `others` fit into a bit_strings by themselves; together they may be too many.
     void insert_all(const flags& is_new, const texts& others) {
         const bool fits = plain_bit_strings{others}.used_slots() <= free_slots();
         edit_and_judge(

@@ -1,5 +1,4 @@
-// What to drive a bit_strings_driver with: everything there is, for few slots; chance, for full
-// ones.
+// Workloads for a bit_strings_driver: every case for few slots, random cases for full ones.
 #pragma once
 
 #include <algorithm>
@@ -121,7 +120,7 @@ void exhaust_parallel_queries(bit_strings_driver<Strings>& driver, std::size_t m
     }
 }
 
-// Chance, for strings that fill all their words.
+// Random cases, for strings that fill all their words.
 template <class Strings>
 class random_bit_strings_workload {
   public:
@@ -129,7 +128,7 @@ class random_bit_strings_workload {
 
     bit_strings_driver<Strings> driver;
 
-    // One query of each kind and one change, chosen by chance; now and then the state starts anew.
+    // One query of each kind and one change, chosen by chance; now and then the state is rebuilt.
     void step() {
         if (below(200) == 0) fill(below(Strings::slots + 1), 1 + below(Strings::slots / 2));
         ask();
@@ -228,7 +227,7 @@ class random_bit_strings_workload {
 
   private:
     std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_() % bound); }
-    // Mostly short, sometimes up to everything; the edges of words among them.
+    // Mostly short, sometimes up to all bits, word boundaries included.
     std::size_t some_length() {
         static constexpr std::size_t edges[] = {0, 1, 31, 32, 62, 63, 64, 65, 126, 127, 128, 191, 192, 255};
         switch (below(8)) {
@@ -242,11 +241,11 @@ class random_bit_strings_workload {
     }
     std::string text(std::size_t length) {
         std::string out(length, '0');
-        const std::size_t style = below(6);  // all alike: the longest carries
+        const std::size_t style = below(6);  // equal strings have the longest carries
         for (char& c : out) c = style == 0 ? '0' : style == 1 ? '1' : below(2) != 0 ? '1' : '0';
         return out;
     }
-    // Half of the queries continue, cut or bend a string that is there.
+    // Half of the queries extend, cut or change a stored string.
     std::string query() {
         if (driver.count() == 0 || below(2) == 0)
             return text(below(4) == 0 ? below(Strings::slots + 1) : some_length());
@@ -257,7 +256,7 @@ class random_bit_strings_workload {
         if (q.size() > Strings::slots) q.resize(Strings::slots);
         return q;
     }
-    // One query for each string, near it, as long as all of them fit.
+    // One query for each string, similar to it, while all of them fit.
     void ask_each() {
         std::vector<std::string> queries;
         std::size_t room = Strings::slots - driver.count();

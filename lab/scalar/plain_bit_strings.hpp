@@ -1,6 +1,6 @@
-// The dull twin of genista/bits/bit_strings.hpp: a vector of strings of '0' and '1', and loops.
-// Shared by the tests of bits/ and by the experiment broom-words, which compares the word kernels
-// with it.
+// The reference model of bit_strings.hpp: a vector of strings of '0' and '1', and loops. Shared by
+// the tests of bit strings and by the experiment broom-words, which compares the word kernels with
+// it.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace genista::lab {
 struct plain_bit_strings {
     std::vector<std::string> strings;
 
-    // Every string and one slot after each: what must fit into 64 Words slots.
+    // The slots of all strings, with one after each; they must fit into 64 Words slots.
     [[nodiscard]] std::size_t used_slots() const {
         std::size_t used = strings.size();
         for (const std::string& s : strings) used += s.size();
@@ -84,8 +84,7 @@ struct plain_bit_strings {
     }
 };
 
-// ---- between the two worlds; all of it bit by bit, with no help from the kernels
-// -------------------------------
+// ---- between the two worlds; all of it bit by bit, with no help from the kernels ---------------
 
 template <class Strings>
 [[nodiscard]] typename Strings::wide to_wide(const std::vector<bool>& flags) {

@@ -1,12 +1,12 @@
-// plain_cuckooing: the Cuckooing ACF [acf §2.3] written a second time, as plainly as can be: slots
+// plain_cuckooing: the Cuckooing ACF [acf §2.3] written a second time, as simply as possible: slots
 // hold keys, hash functions are computed when they are needed, nothing is remote, nothing fails.
-// What acf-figures measures the library's filter against.
+// acf-figures compares the library's filter with it.
 //
 //     k = 4 tables, one slot a bin; a key that collided goes to its next table; what lies there
 //     moves by the shortest way to a free slot (breadth first), as the library's does: how many
 //     keys a repair moves decides how many other keys it breaks
 //
-// `excess` makes it worse on purpose: an absent key agrees with a stored one in their shared slot
+// `excess` makes it worse on purpose: an absent key agrees with a stored key in their shared slot
 // with probability excess · 2^-f.
 #pragma once
 
@@ -32,7 +32,7 @@ class plain_cuckooing {
   public:
     using key = std::uint32_t;
 
-    // Holds the keys 0 .. keys - 1. New hash functions until all have a place.
+    // Holds the keys 0 .. keys - 1. Draws new hash functions until all keys have a place.
     explicit plain_cuckooing(const plain_cuckooing_options& options)
         : bins_{static_cast<std::uint64_t>(static_cast<double>(options.keys) / (tables * options.load)) + 1},
           window_{static_cast<std::uint64_t>(options.excess * 0x1p64 /

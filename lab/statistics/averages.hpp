@@ -1,4 +1,4 @@
-// Mean and median of a sample. Neither is asked about no values at all.
+// Mean and median of a sample. REQUIRES: at least one value.
 #pragma once
 
 #include <algorithm>

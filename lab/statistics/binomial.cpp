@@ -1,6 +1,6 @@
 // Binomial tails through the regularised incomplete beta function: P(X ≥ k) = I_p(k, n - k + 1) for
 // X ~ Binomial(n, p). It rises with p and falls with k, so every bound here is the root of a
-// monotone function; bisection is dull and cannot go astray.
+// monotone function; bisection always converges.
 #include "lab/statistics/binomial.hpp"
 
 #include <cmath>

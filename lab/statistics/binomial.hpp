@@ -1,4 +1,4 @@
-// What a count of false positives says about a rate: the one rule for rates (docs/papers.md), and
+// Bounds for a rate from a count of false positives: the one rule for rates (docs/papers.md), and
 // exact intervals.
 #pragma once
 
@@ -8,8 +8,8 @@ namespace genista::lab {
 
 // The rule: a promised rate is kept iff at most this many of `trials` were false positives. It is
 // the 1 - 1e-9 quantile of Binomial(trials, rate), the least k with Pr[more than k] ≤ 1e-9: an
-// honest filter is called a liar once in 10^9 times. A binomial dominates the count against
-// adaptive adversaries too, if each query errs with probability ≤ rate given the past.
+// honest filter fails once in 10^9 times. A binomial dominates the count against adaptive
+// adversaries too, if each query errs with probability ≤ rate given the past.
 [[nodiscard]] std::uint64_t most_plausible_hits(std::uint64_t trials, double rate) noexcept;
 
 // So many trials that a rate 10 % too high is caught with probability 0.999: 10^4 / rate.

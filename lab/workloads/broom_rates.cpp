@@ -46,14 +46,14 @@ asked ask(const Filter& filter, double judged_as, const std::function<void(doubl
 struct our_layout {
     using workload = broom_workload<broom_filter>;
     using options = broom_options;
-    // Tails exist, have the length that ε asks for, and are read: or none of it.
+    // Tails exist, have the length that ε asks for, and are read; or none of this holds.
     static bool design_is(const broom_filter& filter, bool tails) {
         const line_use seen = trace_absent_keys(filter, first_absent_key, 200'000);
         const bool read = seen.left_the_line > seen.read_side;
         const broom_details parts = filter.details();
         return tails ? parts.tail_bytes > 0 && read : parts.tail_bytes == 0 && !read;
     }
-    static void tell(nlohmann::json& row, const broom_filter& filter) {
+    static void describe(nlohmann::json& row, const broom_filter& filter) {
         row["tail_bytes"] = filter.details().tail_bytes;
     }
 };
@@ -70,7 +70,7 @@ struct papers_structure {
             large ? std::min(static_cast<unsigned>(std::ceil(2 * log_log)), parts.remainder_bits - 1) : 0;
         return parts.is_large == large && large == must_be_large && parts.signature_bits == signature;
     }
-    static void tell(nlohmann::json& row, const broom_paper_filter& filter) {
+    static void describe(nlohmann::json& row, const broom_paper_filter& filter) {
         const broom_paper_details parts = filter.details();
         row["remainder_bits"] = parts.remainder_bits;
         row["signature_bits"] = parts.signature_bits;
@@ -96,7 +96,7 @@ rate_result measure_rates(const rate_plan& plan, const run_options& options) {
                 {"rate_promised", rate},           {"rate_served", w.filter().rate()}, {"load_percent", load_percent},
                 {"keys", w.filter().stats().keys}, {"queries", seen.queries},          {"false_positives", seen.hits},
                 {"allowed", seen.allowed},         {"rate_measured", seen.rate()},     {"kept", seen.kept()}};
-            Kind::tell(row, w.filter());
+            Kind::describe(row, w.filter());
             out.series.push_back(std::move(row));
             out.kept = out.kept && seen.kept();
             out.designs_right = out.designs_right && design;

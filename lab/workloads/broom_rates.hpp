@@ -1,6 +1,6 @@
 // Honest rates: what broom-small and broom-large share. Filters at 50, 90 and 100 % of their
-// capacity are asked for absent keys that nobody chose, nothing is repaired, and the one rule for
-// rates (statistics/binomial.hpp) judges.
+// capacity are asked for fresh absent keys, nothing is repaired, and the one rule for rates
+// (statistics/binomial.hpp) judges.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace genista::lab {
 
 struct rate_plan {
-    std::vector<double> rates;     // asked for, with nothing else said about the design
-    bool tails = false;            // the design that each of them must lead to: tails, or the text's large remainders
+    std::vector<double> rates;     // asked for; the design follows from them alone
+    bool tails = false;            // the design that each of them must lead to: tails, or the paper's large remainders
     double control_rate = 0;       // a filter of this rate …
     double control_judged_as = 0;  // … must fail when it is judged by this one
     std::uint64_t capacity = 0;

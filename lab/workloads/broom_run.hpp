@@ -21,12 +21,12 @@ template <class Body>
     return run_experiment(id, options, body);
 }
 
-// --filter broom_paper measures the structure of the text; nothing, or broom, our own.
+// --filter broom_paper measures the structure of the paper; broom, or none, our own.
 template <class Ours, class Papers>
 [[nodiscard]] result<outcome> run_on_either(std::string_view id, const run_options& options, Ours ours, Papers papers) {
     if (options.filter.empty() || options.filter == "broom") return run_experiment(id, options, ours);
     if (options.filter == "broom_paper") return run_experiment(id, options, papers);
-    return error::make(error_code::invalid_argument, "filter %s: %.*s knows broom and broom_paper",
+    return error::make(error_code::invalid_argument, "filter %s: %.*s measures broom and broom_paper",
                        options.filter.c_str(), static_cast<int>(id.size()), id.data());
 }
 

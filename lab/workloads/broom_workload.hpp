@@ -2,9 +2,9 @@
 // experiments are made of.
 //
 // Filter is genista::broom_filter of the variant in force (faults.hpp): a template parameter, so
-// that workloads of the two variants are two types. Members are the keys 0, 1, …; absent keys are
-// taken from first_absent_key upward and never twice, unless an experiment remembers them. Remote
-// is what this kind of filter asks of R (games/remotes.hpp).
+// that workloads of the two variants are two types. Stored keys are 0, 1, …; absent keys are taken
+// from first_absent_key upward and never twice, unless an experiment remembers them. Remote is the
+// R that this kind of filter needs (games/remotes.hpp).
 #pragma once
 
 #include <algorithm>
@@ -36,9 +36,9 @@ template <class Options>
     return made;
 }
 
-// Calls found(key) for each key of first, first + 1, … that the filter lets through, until it
-// returns false or `count` keys were asked. Batches: an answer may be as old as its batch. Returns
-// how many keys were asked.
+// Calls found(key) for each key of first, first + 1, … for which the filter answers maybe, until it
+// returns false or `count` keys were asked. It asks in batches, so an answer may be as old as its
+// batch. Returns how many keys were asked.
 template <class Filter, class Found>
 std::uint64_t scan(const Filter& filter, std::uint64_t first, std::uint64_t count, Found found) {
     constexpr std::size_t batch = 2048;
@@ -72,8 +72,8 @@ class broom_workload {
     template <class Options>
     explicit broom_workload(const Options& options) : filter_{must(Filter::make(options))} {}
 
-    // Members first, …, first + count - 1, into R in R's order and from there into the filter in
-    // one sweep.
+    // Inserts first, …, first + count - 1 into R in R's order and from there into the filter in one
+    // sweep.
     void load(std::uint64_t first, std::uint64_t count) {
         put(first, count);
         must(filter_.rebuild(remote()));
@@ -90,7 +90,7 @@ class broom_workload {
         for (const record& each : records) (void)must(remote().put(each.where, integer_key{each.key}.view()));
     }
 
-    // Range reads that it cost. Throws if the filter is full.
+    // Returns the range reads that it cost. Throws if the filter is full.
     std::uint64_t insert(std::uint64_t key) {
         (void)must(remote().put(filter_.hash()(key), integer_key{key}.view()));
         const std::uint64_t before = reads();
@@ -102,7 +102,7 @@ class broom_workload {
         (void)must(filter_.erase(key, remote()));
         return reads() - before;
     }
-    // Asks, and adapts after a false positive, as a guard would. True if it was one.
+    // Asks, and adapts after a false positive, as a guard would. Returns true if it was one.
     bool query_absent_key(std::uint64_t key) {
         return filter_.may_contain(key) && must(filter_.adapt(key, remote())) == adapt_outcome::fixed;
     }
@@ -119,7 +119,7 @@ class broom_workload {
         next_absent_key_ += asked;
         return asked;
     }
-    // Absent keys that nobody asked for yet.
+    // Absent keys that were not queried before.
     std::uint64_t fresh_absent_keys(std::uint64_t count) {
         next_absent_key_ += count;
         return next_absent_key_ - count;

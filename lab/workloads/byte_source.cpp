@@ -63,7 +63,7 @@ result<void> byte_source::recognise() {
     while (waiting() < 2 && !ended_) {
         if (const auto fetched = fetch(); !fetched) return fetched;
     }
-    // A lone first byte is a gzip file of which nothing else arrived.
+    // A single first byte of the gzip mark is a gzip file cut short.
     const bool gzip = waiting() > 0 && raw_[0] == gzip_first && (waiting() == 1 || raw_[1] == gzip_second);
     form_ = gzip ? form::gzip : form::plain;
     if (!gzip) return {};
@@ -74,7 +74,7 @@ result<void> byte_source::recognise() {
     return {};
 }
 
-// Past the zeros behind a member. Whatever follows them has to be a member.
+// Skips the zeros behind a gzip member. Bytes after them have to be a member.
 result<void> byte_source::next_member() {
     while (true) {
         while (waiting() > 0 && raw_[used_] == 0) ++used_;

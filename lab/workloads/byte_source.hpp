@@ -1,9 +1,9 @@
 // byte_source: the bytes of a file, plain or gzip; `-` is standard input.
 //
-// A gzip file may have several members, one behind the other, and zeros behind the last. Everything
+// A gzip file may have several members, one behind the other, and zeros behind the last. Anything
 // else that is not whole is an error: data that end in the middle, a wrong checksum, bytes behind a
-// member that begin no other. (gzread() of zlib takes such bytes for the end of the file and says
-// nothing; a trace would be used without its second half.)
+// member that begin no other. (gzread() of zlib takes such bytes for the end of the file and
+// reports no error; a trace would be used without its second half.)
 #pragma once
 
 #include <zlib.h>
@@ -17,7 +17,8 @@
 
 namespace genista::lab {
 
-// How errors name a file: 'path', or standard input; cut so that the rest of the message has room.
+// The name of a file in errors: 'path', or standard input; cut so that the rest of the message has
+// room.
 [[nodiscard]] std::string shown_path(const std::string& path);
 
 class byte_source {
@@ -27,7 +28,7 @@ class byte_source {
     byte_source& operator=(const byte_source&) = delete;
     ~byte_source();
 
-    // Once, before the first read. Reads nothing: a pipe is not waited for.
+    // REQUIRES: called once, before the first read. Reads nothing: does not wait for a pipe.
     [[nodiscard]] result<void> open();
 
     // How many bytes were put at the front of `out`, which is not empty; nothing at the end.
@@ -50,7 +51,7 @@ class byte_source {
     std::string name_;
     int descriptor_ = -1;
     form form_ = form::unknown;
-    std::vector<unsigned char> raw_;  // as they are in the file; the first used_ of them are done with
+    std::vector<unsigned char> raw_;  // as they are in the file; the first used_ of them are consumed
     std::size_t used_ = 0;
     bool ended_ = false;  // the file has no more raw bytes
     z_stream stream_{};

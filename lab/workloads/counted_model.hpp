@@ -1,5 +1,5 @@
-// counted_model: a filter that counts, beside the exact counts: mixed inserts and erases, and what
-// was wrong.
+// counted_model: a filter that counts, beside the exact counts: mixed inserts and erases, and the
+// errors found.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace genista::lab {
 
 struct model_seen {
     std::uint64_t operations = 0;
-    std::uint64_t too_small = 0;  // a count below the exact one, or a member denied
+    std::uint64_t too_small = 0;  // a count below the exact one, or a stored key denied
     std::uint64_t refused = 0;    // an insert, or an erase of a key that is there
 };
 
-// Keys 0 .. exact.size() - 1, drawn by draw(). The number of keys goes up and down between a
-// quarter of `most` and `most`.
+// Keys 0 .. exact.size() - 1, drawn by draw(). The number of keys rises and falls between a quarter
+// of `most` and `most`.
 template <class Filter, class Draw>
 model_seen play_mixed(Filter& filter, std::vector<std::uint64_t>& exact, std::uint64_t operations, std::uint64_t most,
                       std::uint64_t seed, Draw draw) {

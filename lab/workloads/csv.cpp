@@ -47,7 +47,7 @@ result<std::vector<column>> parse_columns(const std::string& text) {
     return columns;
 }
 
-// Nothing: by the first row.
+// Nothing: it is chosen by the first row.
 result<std::optional<char>> parse_separator(const std::string& text) {
     if (text.empty()) return std::optional<char>{};
     if (text == "tab" || text == "\\t") return std::optional<char>{'\t'};
@@ -99,8 +99,8 @@ class table_reader {
         const auto state = row_->add_line(line);
         if (state == csv_row::state::text_after_quote) return bad("text behind a closing quote");
         row_open_ = state == csv_row::state::quote_open;
-        // Rows have the limit of lines; else one forgotten quote would take in the rest of the file
-        // first.
+        // Rows have the limit of lines; otherwise a forgotten quote would first take in the rest of
+        // the file.
         if (row_->bytes() > longest_line_bytes) {
             return bad(row_open_ ? "a quote that is opened here is not closed within 65536 bytes"
                                  : "longer than a row may be (65536 bytes)");

@@ -1,4 +1,4 @@
-// Traces out of tables that people have: the key of a row is its chosen columns, joined by commas.
+// Traces from CSV tables: the key of a row is its chosen columns, joined by commas.
 //
 //   row        fields between separators, as RFC 4180 has them: a field may stand in double quotes,
 //              and then hold separators, line breaks (\n, however the file writes them) and quotes,
@@ -10,7 +10,7 @@
 //              fields
 //   empty rows are left out
 //
-// Every row must have every chosen column, and a key must not be empty. A row that has not is an
+// Every row must have every chosen column, and a key must not be empty. A row without them is an
 // error with its line: no table is used in part.
 #pragma once
 
@@ -28,12 +28,12 @@ struct csv_choice {
     std::string separator;
 };
 
-// Are these columns and a separator at all? What needs no file is found before one is read.
+// Checks columns and separator before a file is read.
 [[nodiscard]] result<void> check(const csv_choice& chosen);
 
 [[nodiscard]] result<trace> read_csv_trace(const std::string& path, const csv_choice& chosen);
 
-// Cuts rows into fields, line by line, because a quoted field may go on in the next one.
+// Cuts rows into fields, line by line, because a quoted field may continue in the next one.
 class csv_row {
   public:
     enum class state { complete, quote_open, text_after_quote };

@@ -14,8 +14,8 @@
 namespace genista::lab {
 namespace {
 
-// Of a stored trace. With one each the odds would tell the input itself: every key that comes were
-// nearly certain.
+// Of a stored trace. With one each the odds would be the input itself: every key that is inserted
+// would be nearly certain.
 constexpr double accesses_a_draw = 16;
 
 // How often each key of a trace was seen.
@@ -32,14 +32,14 @@ struct frequencies {
     [[nodiscard]] double share(std::uint64_t key) const {
         return key < of_key.size() ? of_key[key] / static_cast<double>(accesses.size()) : 0;
     }
-    // An access, all alike: a draw from the trace's own distribution.
+    // A uniform access: a draw from the trace's own distribution.
     [[nodiscard]] static std::function<std::uint64_t()> draws(std::shared_ptr<const frequencies> from,
                                                               std::uint64_t seed) {
         return [from = std::move(from), chance = random_stream{seed}]() mutable -> std::uint64_t {
             return from->accesses[chance.below(from->accesses.size())];
         };
     }
-    // Keys that were seen so often.
+    // Keys that were seen this many times.
     [[nodiscard]] std::map<std::uint32_t, double> histogram() const {
         std::map<std::uint32_t, double> keys;
         for (const std::uint32_t count : of_key) keys[count] += 1;

@@ -1,5 +1,5 @@
-// What a daisy filter is measured with: draws to be stored, the odds of every key, and queries;
-// from a world of known odds, or from a trace whose own frequencies are the odds.
+// The input of a daisy filter in a measurement: draws to be stored, the odds of every key, and
+// queries; from a world of known odds, or from a trace whose own frequencies are the odds.
 //
 //     world            n draws of it are stored; queries are drawn from its other side
 //     trace, stored    n of its accesses, drawn at random, are stored; queries are uniform over a

@@ -1,5 +1,5 @@
-// What a plan comes to in bits, daisy filters beside those that take all keys for alike: the tables
-// of `genista daisy` and of the host list.
+// The bits of a plan, for daisy filters beside those that treat all keys alike: the tables of
+// `genista daisy` and of the host list.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct filter_size {
     double rate = 0;       // of false positives over the queries, as expected by the plan
     std::uint64_t bits = 0;
     bool uses_oracle = false;
-    std::string why_not{};  // there is no such filter: bits are 0, and this says why
+    std::string why_not{};  // why there is no such filter (bits are 0)
 
     [[nodiscard]] double bits_a_key(double keys) const noexcept { return static_cast<double>(bits) / keys; }
 };

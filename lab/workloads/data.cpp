@@ -29,7 +29,7 @@ result<std::vector<std::string>> find_traces(const std::string& folder) {
     std::vector<std::string> found;
     const files::path traces = files::path{folder} / "traces";
     if (!files::is_directory(traces, failed)) return unusable(folder, "it has no folder traces/ with *.keys.gz");
-    // A listing that breaks off would be a part of the traces.
+    // A listing that breaks off would give a part of the traces.
     files::directory_iterator at{traces, failed};
     for (; !failed && at != files::directory_iterator{}; at.increment(failed)) {
         if (at->path().filename().string().ends_with(trace_ending)) found.push_back(at->path().string());

@@ -1,12 +1,12 @@
 // Where an experiment's traces come from: the user's own file, a folder of them, or nowhere, and
-// then they are made up.
+// then they are synthetic.
 //
 //     folder/traces/*.keys.gz    one key a line, gzip; every one of them, in the order of their
 //                                names
 //
 // The folder is the one that was named, else that of the environment variable GENISTA_DATA, else
-// ../shared/data seen from the current folder, if it is there. Only the last may be missing: who
-// names a folder gets its traces or an error, never figures from something else.
+// ../shared/data seen from the current folder, if it is there. Only the last may be missing: a
+// folder that was named gives its traces or an error, never figures from something else.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ namespace genista::lab {
 inline constexpr const char* data_variable = "GENISTA_DATA";
 inline constexpr const char* usual_data_folder = "../shared/data";
 
-// What the experiments that replay traces call: options.trace_path, else all of the folder, else
-// synthetic_traces(). An error if columns are chosen for no file, or the file is not a whole trace.
+// The traces of an experiment: options.trace_path, else all of the folder, else synthetic_traces().
+// An error if columns are chosen for no file, or the file is not a whole trace.
 [[nodiscard]] result<std::vector<trace>> traces_for(const run_options& options);
 
 // The user's own trace: CSV if columns are chosen (csv.hpp), else one key a line.

@@ -1,4 +1,4 @@
-// Numbers for people: what experiments put into `measured`.
+// Numbers as text, for `measured`.
 #include "lab/workloads/experiment_run.hpp"
 
 #include <cmath>

@@ -16,7 +16,7 @@
 
 namespace genista::lab {
 
-// A workload met something that no experiment can go on from: a store error, a full filter.
+// An error after which no experiment can continue: a store error, a full filter.
 class workload_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -46,10 +46,10 @@ template <class Body>
     }
 }
 
-// A number for people: %g with so many digits.
+// A number as text: %g with this many digits.
 [[nodiscard]] std::string shown(double value, int digits = 4);
 
-// ε as people write it: 2^-8, or 2 %.
+// ε as text: 2^-8, or 2 %.
 [[nodiscard]] std::string shown_rate(double rate);
 
 }  // namespace genista::lab

@@ -5,8 +5,7 @@
 //               generation (slot_source.hpp)
 //     keys      8 bytes a slot, up to the highest that was ever used        used   a bit a slot
 //
-// Not for several threads at once: a filter of the cuckoo family asks for its slots under its own
-// lock.
+// REQUIRES: one thread at a time. A filter of the cuckoo family uses its slots under its own lock.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +36,7 @@ class flat_slots {
     }
 
     result<void> write_slots(std::span<const slot_change> changes) try {
-        for (const slot_change& each : changes) {  // what may fail comes first
+        for (const slot_change& each : changes) {  // first what may fail
             if (!each.key) continue;
             if (each.key->size != sizeof(key_bytes)) {
                 return error::make(error_code::invalid_argument, "flat_slots: a key of %zu bytes, all have 8",
@@ -69,7 +68,7 @@ class flat_slots {
         return {};
     }
 
-    // A stretch that is cleared to its end gives its memory back.
+    // A stretch that is cleared to its end frees its memory.
     result<void> clear_slots(std::uint64_t first, std::uint64_t last) {
         if (first > last) return {};
         for (auto at = stretches_.lower_bound(first >> stretch_bits);
@@ -111,7 +110,7 @@ class flat_slots {
         }
     };
 
-    // What of a stretch with so many slots lies between first and last.
+    // The part of a stretch with this many slots that lies between first and last.
     [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> part_of(std::uint64_t number, std::uint64_t size,
                                                                          std::uint64_t first,
                                                                          std::uint64_t last) noexcept {

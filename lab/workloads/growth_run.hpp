@@ -1,5 +1,5 @@
-// growth_run: a broom filter that starts small and is filled far beyond its capacity, watched all
-// the while. What the experiment `growth` measures, and what its control must fail.
+// growth_run: a broom filter that starts small and is filled far beyond its capacity, checked all
+// the while. The experiment `growth` measures this; its control must fail it.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace genista::lab {
 
 struct growth_seen {
     std::uint64_t inserts = 0, erases = 0;
-    std::uint64_t asked = 0, false_negatives = 0;  // members asked while the filter grew
-    std::uint64_t full_checks = 0;                 // times that all members were asked
+    std::uint64_t asked = 0, false_negatives = 0;  // stored keys asked while the filter grew
+    std::uint64_t full_checks = 0;                 // times that all stored keys were asked
     std::uint64_t most_reads = 0;                  // range reads of one insert
     std::uint64_t most_keys_read = 0;              // records that one insert read from R
     std::uint64_t inserts_with_reads = 0;
@@ -28,8 +28,8 @@ struct growth_seen {
 };
 
 // Inserts keys until there are `keys`; every eighth insert is followed by an erase. After each
-// insert some members are asked, and all of them whenever a doubling begins, is half done or has
-// ended.
+// insert some stored keys are asked, and all of them whenever a doubling begins, is half done or
+// has ended.
 template <class Filter, class Options>
 [[nodiscard]] growth_seen grow_and_watch(const Options& options, std::uint64_t keys, std::uint64_t seed,
                                          const std::function<void(double)>& progress) {
@@ -63,8 +63,8 @@ template <class Filter, class Options>
             ++seen.erases;
         }
         for (int i = 0; i < 4; ++i) ask(members[chance() % members.size()]);
-        // details() walks over all bins: rarely enough to stay linear, often enough to catch each
-        // stage.
+        // details() reads all bins, so it is called rarely enough to stay linear and often enough
+        // to see each stage.
         if (next % std::max<std::uint64_t>(64, members.size() / 128) != 0) continue;
         if (const unsigned now = stage_now(); now != stage) {
             stage = now;

@@ -13,7 +13,7 @@ namespace {
 // instructions.
 volatile std::uint64_t counted_steps = 0;
 volatile std::uint64_t resumed = 0;
-std::uint64_t steps_of_a_pair = 0;  // what resume() and pause() cost themselves
+std::uint64_t steps_of_a_pair = 0;  // the steps of resume() and pause() themselves
 
 #if defined(GENISTA_LAB_SINGLE_STEPS)
 
@@ -29,7 +29,7 @@ void one_step(int) {
 
 #if defined(GENISTA_LAB_SINGLE_STEPS)
 
-// The flags register has no other way in than the stack; the 128 bytes below the stack pointer
+// The flags register can only be set through the stack; the 128 bytes below the stack pointer
 // belong to the function.
 [[gnu::noinline]] void instruction_counter::resume() noexcept {
     resumed = resumed + 1;

@@ -4,7 +4,7 @@
 // little from run to run. The processor's trap flag needs no permission and is exact: while it is
 // set, every instruction of this thread ends in a SIGTRAP, whose handler adds one. About a
 // microsecond an instruction, so it serves for samples of operations, not for long runs. Linux on
-// x86-64 only; available() tells. One counter at a time, in one thread, and no debugger beside it.
+// x86-64 only; see available(). One counter at a time, in one thread, and no debugger beside it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace genista::lab {
 
 class instruction_counter {
   public:
-    // Tried out, not only looked up.
+    // Tries it.
     [[nodiscard]] static bool available() noexcept;
 
     instruction_counter() noexcept;
@@ -43,8 +43,7 @@ class instruction_counter {
     [[nodiscard]] static std::uint64_t counted() noexcept;
 };
 
-// Wraps R so that its own work is not counted: what R does is R's business. Visitors, which belong
-// to the filter, are.
+// Wraps R so that R's own work is not counted. Visitors, which belong to the filter, are counted.
 template <remote_map R>
 class uncounted_map {
   public:

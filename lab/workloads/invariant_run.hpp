@@ -1,6 +1,6 @@
-// invariant_run: chance drives a small filter and an exact set side by side, with an audit of all
-// of it after every operation. What broom-invariant measures, of our layout and of the text's, and
-// what its control must fail.
+// invariant_run: chance drives a small filter and an exact set side by side, with an audit of the
+// whole filter after every operation. broom-invariant measures this, for our layout and for the
+// paper's; its control must fail it.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct invariant_seen {
 };
 
 // Phases that fill, churn and empty the filter, with keys below `universe`. Ends at the first
-// broken audit, because what is broken stays broken.
+// broken audit, because the fault stays.
 template <class Workload>
 [[nodiscard]] invariant_seen drive_and_audit(Workload& w, std::uint64_t universe, std::uint64_t steps,
                                              std::uint64_t seed) {

@@ -1,4 +1,4 @@
-// Keys out of lines. See key_file.hpp.
+// Keys from lines. See key_file.hpp.
 #include "lab/workloads/key_file.hpp"
 
 #include "lab/workloads/lines.hpp"

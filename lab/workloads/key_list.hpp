@@ -1,4 +1,4 @@
-// key_list: the keys of a log in their order, repetitions included: what oracles are trained on.
+// key_list: the keys of a log in their order, repetitions included. Oracles are trained on it.
 //
 //     bytes    all keys, one behind the other          ends   where each ends
 //

@@ -1,4 +1,4 @@
-// Keys with labels out of lines. See key_set.hpp.
+// Keys with labels from lines. See key_set.hpp.
 #include "lab/workloads/key_set.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace genista::lab {
 namespace {
 
-// Labels are searched one by one: a file whose second column is no label but, say, another key
-// should say so early.
+// Labels are searched one by one: a file whose second column holds keys instead of labels should
+// fail early.
 constexpr std::size_t most_labels = 1000;
 
 class set_reader {

@@ -1,8 +1,8 @@
-// A set with labels: `key<TAB>label` a line, plain or gzip, keys all different. Host names to block
-// and to let through, words.
+// A set with labels: `key<TAB>label` a line, plain or gzip, keys all different. For example host
+// names to block and to pass.
 //
-// The whole file or an error that names the line: a line without a TAB or with two, a key or a
-// label that is empty, a key that was there before. Empty lines are left out.
+// Reads the whole file or returns an error that names the line: a line without a TAB or with two, a
+// key or a label that is empty, a key that was there before. Empty lines are skipped.
 #pragma once
 
 #include <cstdint>

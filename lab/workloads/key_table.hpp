@@ -1,5 +1,5 @@
-// key_table: different keys, numbered in the order in which they came; the exact set that answers
-// are checked against.
+// key_table: different keys, numbered in the order of insertion; the exact set against which
+// answers are checked.
 //
 //     bytes    all keys, one behind the other          offsets   where each begins
 //     slots    open addressing: tag, 32 bits | number + 1, 32 bits; 0 is free; at most 2/3 full
@@ -26,7 +26,8 @@ class key_table {
 
     key_table() : hash_{hash_key::from_seed(1)} {}
 
-    // The number it has or gets; nothing if the table holds most_keys already.
+    // The number of the key, which is added if it is new; nothing if the table already holds
+    // most_keys.
     std::optional<key_number> add(std::string_view key);
     [[nodiscard]] std::optional<key_number> find(std::string_view key) const;
 
@@ -37,11 +38,11 @@ class key_table {
     [[nodiscard]] std::size_t key_bytes() const noexcept { return bytes_.size(); }
 
   private:
-    // The slot of the key, or the free one where it would go.
+    // The slot of the key, or the free slot where it would be inserted.
     [[nodiscard]] std::size_t slot_of(std::string_view key, const digest& d) const noexcept;
     void grow();
 
-    hasher hash_;  // keyed, with a key of the repository: files made to collide here only waste their owner's time
+    hasher hash_;  // keyed, with a fixed key: a file that is made to collide only slows its own run
     std::vector<char> bytes_;
     std::vector<std::uint64_t> offsets_{0};
     std::vector<std::uint64_t> slots_ = std::vector<std::uint64_t>(64);

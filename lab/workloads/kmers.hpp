@@ -3,11 +3,11 @@
 //     letter     A 0, C 1, G 2, T 3; small letters too
 //     number     2 bits a letter, the first one highest, so that numbers are in the order of their
 //                texts
-//     canonical  the smaller of a k-mer and its reverse complement: a sequencer does not know which
-//                strand it reads
+//     canonical  the smaller of a k-mer and its reverse complement: a sequencer does not report
+//                which strand it reads
 //
 // A sequence file has letters only, on one line or many that belong together, plain or gzip. Any
-// other letter (N too) is an error that names line and place: a k-mer over a hole is none.
+// other letter (N too) is an error that names line and place: there is no k-mer over a hole.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace genista::lab {
 
 inline constexpr unsigned longest_kmer = 32;
 
-// All of them in their order in the sequence, repeats too. k is 1..longest_kmer; the sequence has
-// at least k letters.
+// All k-mers in their order in the sequence, repeats too. REQUIRES: k is 1..longest_kmer, and the
+// sequence has at least k letters.
 [[nodiscard]] result<std::vector<std::uint64_t>> read_kmers(const std::string& path, unsigned k);
 
-// The same piece read off the other strand, and its letters.
+// The same piece read from the other strand, and its letters.
 [[nodiscard]] std::uint64_t reverse_complement(std::uint64_t kmer, unsigned k) noexcept;
 [[nodiscard]] std::string kmer_text(std::uint64_t kmer, unsigned k);
 

@@ -1,4 +1,4 @@
-// Lines out of a stream of pieces. See lines.hpp for what a line is.
+// Lines from a stream of pieces. See lines.hpp for the definition of a line.
 #include "lab/workloads/lines.hpp"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ class line_splitter {
     result<void> feed(std::string_view piece) {
         while (true) {
             const std::size_t end = piece.find('\n');
-            // The \r of a line end does not count against the limit; neither do we keep more than
-            // the limit needs.
+            // The \r of a line end does not count against the limit. No more is kept than the limit
+            // needs.
             const std::string_view part = piece.substr(0, end);
             if (rest_.size() + part.size() > longest_ + 1) return too_long();
             if (end == std::string_view::npos) {

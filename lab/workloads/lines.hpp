@@ -1,12 +1,12 @@
 // Lines of a text file, plain or gzip (byte_source.hpp), one after the other; `-` is standard
 // input.
 //
-//   line end    \n, or \r\n: one \r before the \n goes with it. The last line needs none
+//   line end    \n, or \r\n: one \r before the \n belongs to it. The last line needs none
 //   limit       a longer line is an error, so that a file without line ends does not take all
 //               memory
 //
-// A file is read once, in pieces: only what the caller keeps takes memory. Nothing of a file counts
-// unless all of it could be read: whoever gets an error drops what he has.
+// A file is read once, in pieces: only what the caller keeps takes memory. A file is used only if
+// all of it could be read: after an error the caller drops what it has.
 #pragma once
 
 #include <cstddef>

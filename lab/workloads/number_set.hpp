@@ -1,10 +1,10 @@
 // number_set: which 64-bit numbers were drawn. For experiments that draw a million keys hundreds of
-// times: a node for each key, as std::unordered_set has them, was most of their time.
+// times: std::unordered_set's node for each key took most of their time.
 //
 //     slots   open addressing with linear probing, a power of two, at most half full; 0 is free
 //     zero    whether 0 itself is there
 //
-// Keys are scrambled first: experiments draw neighbours. Nothing leaves it again.
+// Keys are scrambled first, because experiments draw neighbours. There is no erase.
 #pragma once
 
 #include <bit>
@@ -39,7 +39,7 @@ class number_set {
     }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    // Each number once, in no order that means anything.
+    // Each number once, in no particular order.
     template <class Visit>
     void for_each(Visit visit) const {
         if (zero_) visit(std::uint64_t{0});
@@ -51,7 +51,8 @@ class number_set {
   private:
     static constexpr std::size_t least_slots = 16;
 
-    // Where it is, or the free slot where it would go: there is one, because half of them are free.
+    // Its slot, or the free slot where it would be inserted: there is one, because half of the
+    // slots are free.
     [[nodiscard]] std::size_t slot_of(std::uint64_t number) const noexcept {
         const std::size_t mask = slots_.size() - 1;
         const std::uint64_t scrambled = (number ^ number >> 32) * 0x9e3779b97f4a7c15;

@@ -1,4 +1,4 @@
-// Keys and numbers out of lines. See odds_file.hpp.
+// Keys and numbers from lines. See odds_file.hpp.
 #include "lab/workloads/odds_file.hpp"
 
 #include <charconv>
@@ -29,8 +29,8 @@ result<odds_file> read_odds_file(const std::string& path) {
         const std::string_view text = line.substr(tab + 1);
         double value = 0;
         const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-        // What is too small for a double comes as "out of range" with its digits read: for a filter
-        // it is 0. A NaN fails the comparison, too.
+        // from_chars reports a number that is too small for a double as "out of range", with its
+        // digits read: for a filter it is 0. A NaN fails the comparison, too.
         const bool is_tiny = status == std::errc::result_out_of_range && text.find("e-") != text.npos;
         if ((status != std::errc{} && !is_tiny) || end != text.data() + text.size() || !(value >= 0 && value <= 1)) {
             return error::make(error_code::invalid_argument,

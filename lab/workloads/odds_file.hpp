@@ -1,8 +1,7 @@
-// Probabilities that somebody knows: `key<TAB>probability` a line, plain or gzip. Empty lines are
-// left out.
+// Known probabilities: `key<TAB>probability` a line, plain or gzip. Empty lines are skipped.
 //
-// The whole file or an error that names the line: a line without a TAB, a key that is empty, a
-// probability that is no number or not in 0..1. Whether they sum to one is the reader's business
+// Reads the whole file or returns an error that names the line: a line without a TAB, a key that is
+// empty, a probability that is no number or not in 0..1. The caller checks whether they sum to one
 // (exact_oracle.hpp).
 #pragma once
 
@@ -18,7 +17,7 @@ struct odds_file {
     key_list keys;
     std::vector<double> odds;  // one a key
 
-    // Valid as long as this is.
+    // Valid while this object lives.
     [[nodiscard]] std::vector<weighted_key> column() const;
 };
 

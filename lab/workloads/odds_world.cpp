@@ -25,7 +25,7 @@ double zipf_sum(std::uint64_t n, double s) {
     return sum + integral + (std::pow(b, -s) - std::pow(a, -s)) / 2 + (slope(b) - slope(a)) / 12;
 }
 
-// One seed makes a world: what is stored and what is asked must not follow each other for that.
+// One seed makes a world; what is stored and what is asked must still be independent.
 std::uint64_t apart(std::uint64_t seed, std::uint64_t side) {
     return random_stream{seed}() ^ random_stream { ~side }();
 }

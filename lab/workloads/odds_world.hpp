@@ -1,14 +1,14 @@
-// A world whose odds are known: two distributions over the keys 0 .. universe - 1, one of what is
-// stored, one of what is asked.
+// A world whose odds are known: two distributions over the keys 0 .. universe - 1, one of the
+// stored keys, one of the queries.
 //
 //     zipf_stored   key i is stored in proportion to (i + 1)^-s, asked like any other
 //     zipf_asked    the other way round
 //     two_classes   a first part of the keys with these shares of both, alike within it, and the
 //                   rest
 //
-// It is its own exact oracle (odds() computes, and keeps nothing), draws both ways, and lists
-// itself in groups for a plan: Zipf's ranks one by one up to 4,096, then so that the odds within a
-// group differ by less than a thousandth.
+// It is its own exact oracle (odds() computes and stores nothing), draws from both distributions,
+// and gives its groups for a plan: Zipf's ranks one by one up to 4,096, then so that the odds
+// within a group differ by less than a thousandth.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class odds_world {
                                                 double asked_share);
 
     [[nodiscard]] key_odds odds(std::uint64_t key) const noexcept;
-    // An integer key's eight bytes; anything else is neither stored nor asked.
+    // For the eight bytes of an integer key; any other key is neither stored nor asked.
     [[nodiscard]] key_odds odds(key_view key) const noexcept;
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return sizeof *this; }
 

@@ -1,5 +1,5 @@
 // paper_workload: the operations that experiments are made of (broom_workload.hpp), for the broom
-// filter of the text.
+// filter of the paper.
 #pragma once
 
 #include "lab/workloads/broom_workload.hpp"

@@ -1,5 +1,5 @@
 // parallel: independent jobs on all processors, with progress. Chance comes from the number of a
-// job, so that the outcome does not depend on who ran it.
+// job, so that the outcome does not depend on the thread that ran it.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace genista::lab {
 
-// job(0), job(1), …, job(count - 1). The first exception comes out when all have stopped; jobs that
-// had not begun are left out.
+// job(0), job(1), …, job(count - 1). Throws the first exception when all threads have stopped; jobs
+// that had not begun are skipped.
 template <class Job>
 void parallel(std::size_t count, Job job, const std::function<void(double)>& progress) {
     std::atomic<std::size_t> next{0};

@@ -3,8 +3,8 @@
 //
 // [broom18 Prop. 10] x, once a false positive because it collides with y, cannot collide with y
 // again until a hash function changes, even if y is deleted and inserted again. In our layout a
-// hash function changes when its bin is renewed, and the law says more: a key that was caught is no
-// false positive at all until then (docs/filters/broom.md, Lemma 2).
+// hash function changes when its bin is renewed, and the law promises more: a key that was caught
+// is no false positive at all until then (docs/filters/broom.md, Lemma 2).
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct property_seen {
     std::uint64_t violations = 0;  // of those that were false positives again
 };
 
-// A filter of one bin, so that its count of renewals tells epochs apart. Members leave, come back
-// and are replaced; after each step every key that was caught in this epoch is asked again.
+// A filter of one bin, so that its count of renewals numbers the epochs. Keys are erased, inserted
+// again and replaced; after each step every key that was caught in this epoch is asked again.
 template <class Filter, class Options>
 [[nodiscard]] property_seen try_to_collide_again(const Options& of_one_bin, std::uint64_t steps, std::uint64_t seed) {
     broom_workload<Filter> w{of_one_bin};
@@ -53,7 +53,7 @@ template <class Filter, class Options>
             outside.push_back(inside.back());
             inside.pop_back();
         } else if (dice == 1 && !outside.empty()) {
-            // The one that left last comes back first: delete and reinsert.
+            // The key that was erased last is inserted first: delete and reinsert.
             if (chance() % 2 == 0) std::swap(outside[chance() % outside.size()], outside.back());
             w.insert(outside.back());
             inside.push_back(outside.back());
@@ -94,11 +94,11 @@ struct reinsertion_seen {
 struct reinsertion_plan {
     std::uint64_t guesses = 0;          // about how many in all
     std::uint64_t rounds = 0;           // with a partner once found
-    std::uint64_t targets_at_once = 1;  // 1: the attack as the text has it
+    std::uint64_t targets_at_once = 1;  // 1: the attack as in the paper
 };
 
-// The timing attack of [broom18 §4.3]. For a false positive x: delete and reinsert the members of
-// its bin one by one until x is a false positive again, then go on with that member for some
+// The timing attack of [broom18 §4.3]. For a false positive x: delete and reinsert the stored keys
+// of its bin one by one until x is a false positive again, then continue with that key for some
 // rounds. All look-ups are guesses. With several targets at once the search asks for all of them
 // after each reinsertion, which makes many guesses cheap.
 template <class Filter, class Options>
@@ -117,7 +117,7 @@ template <class Filter, class Options>
         w.erase(y);
         w.insert(y);
     };
-    // The member whose return made x a false positive again.
+    // The key whose return made x a false positive again.
     const auto find_partner = [&](std::uint64_t x, const std::vector<std::uint64_t>& targets,
                                   const std::vector<std::uint64_t>& candidates) -> std::optional<std::uint64_t> {
         for (const std::uint64_t y : candidates) {

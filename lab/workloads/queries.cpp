@@ -1,4 +1,4 @@
-// What may be asked for, and the two sequences that need more than a line. See queries.hpp.
+// Ranges, and the two sequences that need more than a line. See queries.hpp.
 #include "lab/workloads/queries.hpp"
 
 #include <algorithm>
@@ -101,9 +101,9 @@ result<drifting_queries> drifting_queries::make(const drift_options& options) no
 std::uint64_t drifting_queries::operator()() noexcept {
     if (until_change_ == 0) {
         ++changes_;
-        const double gone =
+        const double replaced =
             static_cast<double>(changes_) * options_.changed_share * static_cast<double>(options_.window);
-        oldest_ = options_.first + static_cast<std::uint64_t>(gone);
+        oldest_ = options_.first + static_cast<std::uint64_t>(replaced);
         until_change_ = options_.period;
     }
     --until_change_;

@@ -1,13 +1,13 @@
-// Query sequences over 64-bit keys. Each is a small value: copy it and both copies go on alike;
-// call it for the next key.
+// Query sequences over 64-bit keys. Each is a small value: both copies of it continue alike. A call
+// returns the next key.
 //
 //     uniform_queries    every key of a range alike                       first .. first + keys - 1
 //     zipf_queries       few keys have most queries                       first is the most frequent, then first + 1, …
 //     drifting_queries   a working set that moves on                      a window that slides upwards from first, for ever
 //     scan_queries       one after the other, and from the start again    first, first + 1, …
 //
-// Keys are numbers in a row; filters hash them, so a row is as good as anything. All chance comes
-// from the seed by arithmetic of our own: the distributions of the standard library differ from one
+// Keys are consecutive numbers; filters hash them, so their order does not matter. All chance comes
+// from the seed by our own arithmetic: the distributions of the standard library differ from one
 // library to another. (Zipf and drift round through libm, whose last bit may differ; that moves one
 // query in 10^15.)
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace genista::lab {
 
-// Members of most workloads are the keys 0, 1, …; absent keys lie far above them.
+// Stored keys of most workloads are 0, 1, …; absent keys lie far above them.
 inline constexpr std::uint64_t first_absent_key = std::uint64_t{1} << 40;
 
 struct key_range {
@@ -41,7 +41,7 @@ class uniform_queries {
 
 struct zipf_options {
     double exponent = 1;  // rank k has k^-exponent of the queries of rank 1; 0 is uniform. 0..20
-    key_range over{};     // at most 2^48 keys: beyond them a double does not tell ranks apart
+    key_range over{};     // at most 2^48 keys: beyond, a double does not separate ranks
     std::uint64_t seed = 1;
 };
 
@@ -68,13 +68,13 @@ class zipf_queries {
     random_stream chance_;
     double lowest_ = 0;       // integral: all of rank 1 lies above it
     double highest_ = 0;      // integral at keys + 1/2
-    double always_kept_ = 0;  // x may be that far below its rank and is kept without another look
+    double always_kept_ = 0;  // an x at most this far below its rank is kept without a check
 };
 
 struct drift_options {
     std::uint64_t first = 0;
     std::uint64_t window = 1;     // keys in the working set, 1..2^48
-    double changed_share = 0.01;  // of the window, every `period` queries: the oldest leave, new ones come. (0, 1]
+    double changed_share = 0.01;  // of the window, every `period` queries: the oldest are replaced. (0, 1]
     std::uint64_t period = 1;     // queries, at least 1
     std::uint64_t seed = 1;
 };

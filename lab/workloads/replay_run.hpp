@@ -1,5 +1,5 @@
-// replay_run: false positives are found and repaired, then asked again, round after round. What
-// broom-replay measures, and what its control must fail.
+// replay_run: false positives are found and repaired, then asked again, round after round.
+// broom-replay measures this; its control must fail it.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct replay_seen {
 };
 
 // `load` of the slots in use. Finds `wanted` false positives, each repaired when found, and replays
-// them: all are asked in the order in which they were found, and whoever is a false positive again
-// costs a read and is repaired again.
+// them: all are asked in the order in which they were found, and a key that is a false positive
+// again costs a read and is repaired again.
 template <class Filter, class Options>
 [[nodiscard]] replay_seen find_and_replay(const Options& options, double load, std::uint64_t wanted, std::size_t rounds,
                                           const std::function<void(double)>& progress) {

@@ -1,4 +1,4 @@
-// scratch_folder: a new empty folder that goes when its owner goes.
+// scratch_folder: a new empty folder, removed by the destructor.
 #pragma once
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // An endless attack and what it adds to a filter's memory: fresh absent keys, each false positive
-// repaired. What broom-space judges, for broom filters of either variant (faults.hpp) and for
-// anything else that learns.
+// repaired. broom-space judges it, for broom filters of either variant (faults.hpp) and for any
+// other filter that learns.
 //
 // *Limits*: an attack adds at most `most_added_bits` a key, an eighth of what a filter of rate 2^-8
-// has, so that a defect of 15 % of all bits breaks it; and the last third of the attack has added
+// has, so that a defect of 15 % of all bits exceeds it; and the last third of the attack has added
 // no more than the second, within `added_flat_within` bits a key and one page.
 #pragma once
 

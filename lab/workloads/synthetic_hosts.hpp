@@ -1,7 +1,6 @@
-// Made-up host names of two kinds, where the real lists are not at hand: popular sites (short, of
+// Synthetic host names of two kinds, where there are no real lists: popular sites (short, of
 // syllables, under common endings) and names to block (trackers, long random labels, cheap
-// endings). About one in ten of each kind looks like the other: a model that tells them all apart
-// would be cheating.
+// endings). About one in ten of each kind looks like the other: no model can separate all of them.
 #pragma once
 
 #include <array>
@@ -26,7 +25,7 @@ class synthetic_hosts {
         random_stream chance{seed_ ^ (number * 2 + (to_block ? 1 : 0)) * 0xd6e8feb86659fd93};
         const bool looks_bad = chance.below(10) == 0 ? !to_block : to_block;
         std::string made = looks_bad ? bad(chance) : good(chance);
-        // Its number keeps names different. Scrambled, it tells nothing of the kind or of how many
+        // Its number keeps names different. Scrambled, it reveals neither the kind nor how many
         // there are.
         return made.insert(made.rfind('.'), scrambled(static_cast<std::uint32_t>(number * 2 + (to_block ? 1 : 0))));
     }

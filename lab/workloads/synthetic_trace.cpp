@@ -15,8 +15,8 @@ namespace {
 // Measured by `genista lab trace` on the trace of a server's packets, and imitated: 814,029
 // accesses to 149,448 keys, so that 82 % are repeats; the most frequent 1 % of the keys have 8.3 %
 // of the accesses; 47 % of the keys are seen once; no flow has more than 2001 accesses. Of the
-// flows with two accesses or more, half are over after 40 accesses of anybody and 95 % after 3,500,
-// and 2 % go on for most of the trace.
+// flows with two accesses or more, half are over after 40 accesses to any key and 95 % after 3,500,
+// and 2 % last for most of the trace.
 constexpr flow_character packets{.name = "net-synthetic-packets",
                                  .flows = 150'000,
                                  .once_share = 0.47,
@@ -27,7 +27,7 @@ constexpr flow_character packets{.name = "net-synthetic-packets",
                                  .large_exponent = 2.2,
                                  .lasting_share = 0.02};
 
-// The same of the trace of events: 153,996 accesses to 69,513 keys; 55 % repeats; the top 1 % have
+// The same for the trace of events: 153,996 accesses to 69,513 keys; 55 % repeats; the top 1 % have
 // 8.9 %; 47 % seen once. Nearly all are over at once: three in four within three accesses.
 constexpr flow_character events{.name = "net-synthetic-events",
                                 .flows = 70'000,
@@ -41,8 +41,7 @@ constexpr flow_character events{.name = "net-synthetic-events",
                                 .brief_least = 1,
                                 .brief_most = 40};
 
-// No trace is like this; it is here because repeats that are far apart are what makes a filter
-// forget.
+// No real trace is like this. It is here because repeats that are far apart make a filter forget.
 constexpr flow_character lasting = [] {
     flow_character made = packets;
     made.name = "net-synthetic-lasting";
@@ -89,7 +88,7 @@ std::vector<arrival> arrivals_of(const flow_character& c, random_stream& chance)
     std::vector<arrival> all;
     all.reserve(total);
     for (std::uint64_t flow = 0; flow < c.flows; ++flow) {
-        // Evenly over the time, so that new flows come at the same pace from the first access to
+        // Evenly over the time, so that new flows begin at the same rate from the first access to
         // the last.
         const double start = (static_cast<double>(flow) + chance.unit()) / static_cast<double>(c.flows);
         const bool lasts = chance.unit() < c.lasting_share;

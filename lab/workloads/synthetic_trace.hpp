@@ -1,9 +1,9 @@
-// Made-up traces with the character of network traces, for machines that have no real ones.
+// Synthetic traces with the character of network traces, for machines without real ones.
 //
 // They imitate what two real traces have in common (packets of a server over 72 hours; events of
-// one site's connections over a day), and nothing else: the shares below, new flows that keep
-// coming, and flows of which nearly all are short. They show that an experiment runs and how it
-// reacts; what a filter gains on a real network only a real trace says.
+// one site's connections over a day), and nothing else: the shares below, a steady rate of new
+// flows, and flows of which nearly all are short. They show that an experiment runs and how it
+// reacts. Only a real trace shows what a filter gains on a real network.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace genista::lab {
 
-// What is said of a flow: how many accesses it has, and over which time they are spread.
+// A flow: how many accesses it has, and over which time they are spread.
 //
 //     once           one access
 //     usual          2..usual_most accesses, all alike
@@ -28,8 +28,8 @@ struct flow_character {
     double large_least = 2;
     double large_most = 2;
     double large_exponent = 2;
-    // A lasting flow goes on over a part of the rest of the trace, any part alike; the others are
-    // over after brief_least to brief_most accesses (of anybody), all magnitudes alike.
+    // A lasting flow covers a uniform part of the rest of the trace; the others are over after
+    // brief_least to brief_most accesses (to any key), all magnitudes alike.
     double lasting_share = 0;
     double brief_least = 2;
     double brief_most = 2000;

@@ -1,4 +1,4 @@
-// Keys into numbers, and numbers about traces. See trace.hpp.
+// Numbers of keys, and figures of traces. See trace.hpp.
 #include "lab/workloads/trace.hpp"
 
 #include <algorithm>

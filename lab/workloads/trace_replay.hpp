@@ -1,5 +1,5 @@
-// trace_replay: a trace against a filter, as [acf §4] does it. The first n different keys are
-// stored, every access to another one is a query, and each false positive is repaired.
+// trace_replay: a trace against a filter, as in [acf §4]. The first n different keys are stored,
+// every access to another one is a query, and each false positive is repaired.
 //
 // Keys are their numbers in the trace: a filter hashes them, so that their text does not matter.
 #pragma once
@@ -28,7 +28,7 @@ struct replayed {
     }
 };
 
-// What all filters of one replay share: the digests, and R's members.
+// Shared by all filters of one replay: the digests, and the keys of R.
 class replay_world {
   public:
     replay_world(const trace& of, std::uint64_t stored, const hasher& hash)
@@ -42,7 +42,7 @@ class replay_world {
     [[nodiscard]] std::uint64_t stored() const noexcept { return stored_; }
     [[nodiscard]] memory_map& members() noexcept { return members_; }
 
-    // reads() tells how many remote reads there were so far.
+    // reads() returns the number of remote reads so far.
     template <class Filter, class Remote, class Reads>
     [[nodiscard]] replayed ask(Filter& filter, Remote& remote, Reads reads) const {
         replayed seen;

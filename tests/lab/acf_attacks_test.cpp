@@ -1,5 +1,5 @@
-// The attacks on the cuckoo family, in small: they win where the theorems say, and nothing from the
-// broom filter. The counts over hundreds of games are the experiments' (genista lab run
+// The attacks on the cuckoo family, in small: they win where the theorems say, and never against
+// the broom filter. The counts over hundreds of games are the experiments' (genista lab run
 // acf-attack-cyclic, -swapping, -birthday).
 #include "lab/adversaries/acf_attacks.hpp"
 
@@ -102,10 +102,11 @@ TEST(contenders, play_the_same_game_for_the_same_seed) {
         ASSERT_EQ(once->query((std::uint64_t{1} << 40) + key % 300).maybe,
                   again->query((std::uint64_t{1} << 40) + key % 300).maybe);
     }
-    EXPECT_EQ(make_contender("nobody", small(4)), nullptr);
+    EXPECT_EQ(make_contender("no-such-filter", small(4)), nullptr);
 }
 
-// An arena of the family is a whole life: members come and go, and it starts again from a snapshot.
+// An arena of the family runs a whole life: keys are inserted and erased, and it restarts from a
+// snapshot.
 TEST(contenders, of_the_cuckoo_family_insert_erase_and_restart) {
     cuckoo_options options;
     options.capacity = 300;
@@ -124,14 +125,14 @@ TEST(contenders, of_the_cuckoo_family_insert_erase_and_restart) {
     EXPECT_TRUE(at.filter().audit(at.remote()));
 }
 
-TEST(acf_experiments, refuse_filters_that_nobody_knows) {
+TEST(acf_experiments, refuse_unknown_filters) {
     for (const char* id : {"acf-attack-cyclic", "acf-attack-swapping", "acf-attack-birthday"}) {
         run_options options;
-        options.filter = "nobody";
+        options.filter = "no-such-filter";
         const auto refused = find_experiment(id)->run(options);
         ASSERT_FALSE(refused) << id;
         EXPECT_EQ(refused.error().code(), error_code::invalid_argument);
-        EXPECT_NE(refused.error().message().find("nobody"), std::string_view::npos) << refused.error().message();
+        EXPECT_NE(refused.error().message().find("no-such-filter"), std::string_view::npos) << refused.error().message();
         EXPECT_NE(refused.error().message().find("cuckooing"), std::string_view::npos) << refused.error().message();
     }
     for (const char* id : {"acf-support", "acf-not-support", "acf-figures"}) {

@@ -1,4 +1,4 @@
-// acf-support and acf-figures see a defect of 15 %: planted here, each turns its verdict.
+// acf-support and acf-figures see a defect of 15 %: each planted defect changes the verdict.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -52,7 +52,7 @@ class skips_repairs : public whole_filter {
     std::uint64_t repairs_ = 0;
 };
 
-// 15 % more keys are mistaken, until they are repaired.
+// 15 % more keys are false positives, until they are repaired.
 class lets_more_through : public whole_filter {
   public:
     using whole_filter::whole_filter;
@@ -86,7 +86,7 @@ support_verdict verdict_at(std::uint64_t support, double bins_per_key) {
     return judge_support(law, seen);
 }
 
-TEST(acf_support_defects, the_filter_as_it_is_keeps_the_limits) {
+TEST(acf_support_defects, the_unchanged_filter_keeps_the_limits) {
     for (const std::uint64_t support : {std::uint64_t{1}, std::uint64_t{10'000}}) {
         EXPECT_TRUE(verdict_at<cuckooing_filter>(support, 1.2).kept()) << support;
         EXPECT_TRUE(verdict_at<cuckooing_filter>(support, 1).kept()) << support;
@@ -113,8 +113,7 @@ TEST(acf_support_defects, the_control_wins_where_no_key_is_repeated_and_loses_el
     EXPECT_FALSE(verdict_at<cuckoo_filter>(1, 1).again_kept);
 }
 
-// ---- acf-figures
-// ------------------------------------------------------------------------------------------------------
+// ---- acf-figures -------------------------------------------------------------------------------
 
 // 2,000 stored keys; 20,000 others, each asked for three times.
 replayed ask_thrice(const auto& positive, auto&& repair) {
@@ -151,7 +150,7 @@ TEST(acf_figures_defects, fifteen_percent_more_mistakes_than_the_scalar_version_
     EXPECT_TRUE(judge_by_scalar(data, "nothing of that name").empty());
 }
 
-// It passed before: rivals have twice as many false positives.
+// It passed earlier: rivals have twice as many false positives.
 TEST(acf_figures_defects, a_filter_1_7_times_worse_is_seen) {
     figure_data data;
     for (std::uint64_t trial = 0; trial < 10; ++trial) {
@@ -170,7 +169,7 @@ TEST(acf_figures_defects, a_filter_1_7_times_worse_is_seen) {
     EXPECT_FALSE(judge_by_scalar(data, "cuckooing").front().kept());
 }
 
-TEST(acf_figures_defects, made_up_traces_are_never_judged_as_network_traces) {
+TEST(acf_figures_defects, synthetic_traces_are_never_judged_as_network_traces) {
     trace network, made_up, other;
     network.name = "net-real";
     network.is_network = true;

@@ -1,9 +1,9 @@
 // The one control that needs tens of millions of queries: a colliding insert that extends instead
 // of renewing [law L3].
 //
-// Claim: an adversary who sees the reads of inserts is right in about 1 of 40 claims (more than
-// five times ε = 2^-8). Sample: as many claims as show it, looked at ten times, 1,400 at the most.
-// By the rule for rates an honest filter would pass for beaten with probability 10^-8.
+// Claim: an adversary that sees the reads of inserts is right in about 1 of 40 claims (more than
+// five times ε = 2^-8). Sample: enough claims to show it, judged ten times, 1,400 at the most. By
+// the rule for rates an honest filter would fail with probability 10^-8.
 #include <gtest/gtest.h>
 
 #include "lab/controls/controls.hpp"

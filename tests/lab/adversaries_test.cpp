@@ -36,12 +36,12 @@ TEST(adversaries, have_distinct_names_and_an_idea) {
         EXPECT_FALSE(each.idea.empty()) << each.name;
         EXPECT_EQ(find_adversary(each.name), &each);
     }
-    EXPECT_EQ(find_adversary("nobody"), nullptr);
+    EXPECT_EQ(find_adversary("unknown"), nullptr);
 }
 
-// Claim: ε for each query given the past; at most 50 times 10^-9 of false alarm. What a budget this
-// small would catch are attacks that win outright, as they do against the controls below.
-TEST(adversaries, win_nothing_from_the_broom_filter_and_lose_no_member) {
+// Claim: ε for each query given the past; at most 50 times 10^-9 of false alarm. A budget this
+// small catches attacks that win outright, as they do against the controls below.
+TEST(adversaries, win_nothing_from_the_broom_filter_and_lose_no_key) {
     for (const adversary& each : all_adversaries()) {
         broom_arena<broom_filter> at{small_filter(each.plays_on, 0x1p-8)};
         const std::uint64_t keys = std::min(each.plays_on.keys, few_bins.keys);
@@ -58,7 +58,7 @@ TEST(adversaries, win_nothing_from_the_broom_filter_and_lose_no_member) {
     }
 }
 
-// A budget is kept to, give or take a round, so that an experiment knows what it starts.
+// Within a round of the budget, so that the effort of an experiment is known.
 TEST(adversaries, keep_to_their_budget) {
     for (const adversary& each : all_adversaries()) {
         broom_arena<broom_filter> at{small_filter(each.plays_on, 0x1p-12)};
@@ -69,14 +69,14 @@ TEST(adversaries, keep_to_their_budget) {
     }
 }
 
-TEST(arenas, count_what_a_filter_that_never_learns_lets_through) {
+TEST(arenas, count_the_false_positives_of_a_filter_that_never_learns) {
     local_arena<bloom_filter> at{
         {.capacity = 100, .false_positive_rate = 1.0 / 256, .hash = hasher{hash_key::from_seed(1)}}};
     fill(at, 100);
     EXPECT_TRUE(at.query(5).maybe);
     EXPECT_TRUE(at.query(5).member);
     EXPECT_EQ(at.counted().negatives, 0u);
-    at.erase(5);  // a Bloom filter cannot
+    at.erase(5);  // a Bloom filter cannot erase
     EXPECT_TRUE(at.guess(5).false_positive());
     EXPECT_EQ(at.counted().guesses, 1u);
     EXPECT_EQ(at.counted().right_guesses, 1u);
@@ -100,7 +100,7 @@ TEST(controls, with_a_public_hash_lose) {
     for (const control_outcome& each : played) EXPECT_TRUE(each.won) << each.attack << ": " << each.note;
 }
 
-// Each rule of the law by itself: the attack it is there for must win without it. insert_extends
+// Each rule of the law by itself: the attack that it prevents must win without it. insert_extends
 // takes some seconds and is in adversaries_stat_test.cpp.
 TEST(controls, that_lack_one_rule_lose) {
     for (const char* rule : {"salts_wrap", "salts_of_16_bits", "growth_keeps_salts", "load_keeps_salts",
@@ -115,12 +115,12 @@ TEST(controls, that_lack_one_rule_lose) {
     }
 }
 
-TEST(broom_game, refuses_a_filter_it_does_not_know) {
+TEST(broom_game, refuses_an_unknown_filter) {
     run_options options;
     options.filter = "bloom";
     const auto refused = find_experiment("broom-game")->run(options);
     ASSERT_FALSE(refused);
-    EXPECT_NE(std::string{refused.error().message()}.find("broom-game knows broom"), std::string::npos);
+    EXPECT_NE(std::string{refused.error().message()}.find("broom-game measures broom"), std::string::npos);
 }
 
 }  // namespace

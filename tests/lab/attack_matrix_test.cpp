@@ -1,5 +1,5 @@
-// The attack matrix in small: what everybody knows of these filters must come out, and a cell
-// depends on nothing but itself.
+// The attack matrix in small: it shows the known results of these filters, and a cell depends on
+// nothing but itself.
 #include "lab/games/attack_matrix.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(attack_matrix, daisy_broom_plays_on_crowded_and_on_growing_stages) {
     }
 }
 
-TEST(attack_matrix, whoever_cannot_grow_cannot_be_attacked_across_growth) {
+TEST(attack_matrix, a_filter_without_growth_cannot_be_attacked_across_growth) {
     const auto cells = play({"growth-replay"}, {"bloom", "broom"});
     ASSERT_EQ(cells.size(), 2u);
     EXPECT_EQ(cells[0].said, verdict::cannot_play);
@@ -73,7 +73,7 @@ TEST(attack_matrix, a_stage_with_more_keys_than_capacity_is_played_by_all) {
     }
 }
 
-// The broom filter of the paper is full at its capacity, and this attack lets more keys in.
+// The broom filter of the paper is full at its capacity, and this attack inserts more keys.
 TEST(attack_matrix, a_filter_that_is_full_before_the_end_gets_more_room) {
     const auto cells = play({"backyard-probing"}, {"broom_paper", "broom"});
     ASSERT_EQ(cells.size(), 2u);
@@ -96,16 +96,16 @@ TEST(attack_matrix, a_cell_depends_on_nothing_beside_it) {
     EXPECT_NE(to_json(play({"swap"}, {"cuckooing"}, 2)), to_json(alone)) << "another seed is another game";
 }
 
-TEST(attack_matrix, names_that_nobody_has_are_refused) {
-    const auto nobody = play_matrix({.quick = true, .adversaries = {"nobody"}});
-    ASSERT_FALSE(nobody);
-    EXPECT_NE(nobody.error().message().find("'nobody'"), std::string_view::npos);
+TEST(attack_matrix, unknown_names_are_refused) {
+    const auto unknown = play_matrix({.quick = true, .adversaries = {"unknown"}});
+    ASSERT_FALSE(unknown);
+    EXPECT_NE(unknown.error().message().find("'unknown'"), std::string_view::npos);
     const auto sieve = play_matrix({.quick = true, .filters = {"sieve"}});
     ASSERT_FALSE(sieve);
     EXPECT_NE(sieve.error().message().find("'sieve'"), std::string_view::npos);
 }
 
-TEST(attack_matrix, comes_back_from_json_with_the_same_verdicts) {
+TEST(attack_matrix, is_read_back_from_json_with_the_same_verdicts) {
     const auto cells = play({"repeat-one", "growth-replay"}, {"bloom", "broom"});
     const auto back = matrix_from_json(nlohmann::ordered_json::parse(to_json(cells).dump()));
     EXPECT_EQ(to_json(back), to_json(cells));
@@ -113,15 +113,15 @@ TEST(attack_matrix, comes_back_from_json_with_the_same_verdicts) {
                  nlohmann::json::exception);
 }
 
-TEST(attack_matrix, a_denied_member_is_worse_than_any_loss) {
+TEST(attack_matrix, a_denied_key_is_worse_than_any_loss) {
     auto rows = to_json(play({"repeat-one"}, {"bloom"}));
     rows[0]["false_negatives"] = 1;
     EXPECT_EQ(matrix_from_json(rows)[0].said, verdict::denies);
     EXPECT_EQ(to_string(verdict::denies), "denies a member");
 }
 
-// Lost by all its questions though no claim was made: those are shown.
-TEST(attack_matrix, shows_all_questions_where_the_claims_alone_would_hide_a_loss) {
+// Lost by all its queries though no claim was made: the cell shows the queries.
+TEST(attack_matrix, shows_all_queries_where_the_claims_alone_would_hide_a_loss) {
     auto rows = to_json(play({"repeat-one"}, {"broom"}));
     rows[0]["guesses"] = 10;
     rows[0]["right"] = 0;

@@ -1,4 +1,4 @@
-// The rule for rates and the exact intervals, against dull sums of binomial terms.
+// The rule for rates and the exact intervals, against plain sums of binomial terms.
 #include "lab/statistics/binomial.hpp"
 
 #include <gtest/gtest.h>

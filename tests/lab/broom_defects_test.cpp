@@ -1,5 +1,5 @@
-// broom-space, broom-rotation and local-lower-bound see the defects that their pages name: planted
-// here, each turns its verdict.
+// broom-space, broom-rotation and local-lower-bound see the defects that their pages name: each
+// planted defect changes the verdict.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +27,7 @@ TEST(broom_space_defects, fifteen_percent_of_all_bits_and_a_slow_leak_are_seen) 
     EXPECT_FALSE(added(0.5, 0.012).kept());  // 0.12 bits a key more in every third
 }
 
-TEST(broom_space_defects, a_broom_filter_that_leaks_side_memory_is_found_out) {
+TEST(broom_space_defects, a_broom_filter_that_leaks_side_memory_is_detected) {
     const attack_added whole = attack_broom<broom_filter, broom_options>(
         100'000, 0.05, 1, [](std::uint64_t, const attack_added&, const broom_filter&) {});
     EXPECT_TRUE(whole.kept()) << whole.most() << ", drift " << whole.drift();
@@ -58,8 +58,7 @@ TEST(broom_rotation_defects, fifteen_percent_more_bits_a_phase_too_long_and_a_fu
     EXPECT_FALSE(crowded.kept());
 }
 
-// ---- local-lower-bound: universes are real
-// -------------------------------------------------------------------------------
+// ---- local-lower-bound: universes are real -----------------------------------------------------
 
 TEST(universes, keys_are_drawn_from_them_and_kept_whole) {
     for (const unsigned bits : {20u, 32u, 64u, 256u}) {
@@ -92,7 +91,7 @@ std::uint64_t denied(unsigned kept_bits) {
     return all;
 }
 
-TEST(universes, a_cache_that_keeps_15_percent_less_of_a_key_denies_members) {
+TEST(universes, a_cache_that_keeps_15_percent_less_of_a_key_denies_stored_keys) {
     EXPECT_EQ(denied(20), 0u);
     EXPECT_GT(denied(17), 0u);
 }

@@ -1,6 +1,6 @@
-// The experiments about the broom filter: what they refuse, and that what they drive can tell a
-// broken filter from a sound one. The measurements themselves are `genista lab run`; here only
-// their smallest versions run.
+// The experiments about the broom filter: their refusals, and that their workloads separate a
+// broken filter from a sound one. `genista lab run` has the measurements; here only their smallest
+// versions run.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -72,7 +72,7 @@ TEST(broom_experiments, without_repairs_every_replayed_key_is_wrong_again) {
     EXPECT_EQ(seen.wasted, (std::vector<std::uint64_t>{50, 50}));
 }
 
-// ThreadSanitizer puts signals off.
+// ThreadSanitizer delays signals.
 #if !defined(__SANITIZE_THREAD__)
 // Not inlined: one piece of code, however often it is called.
 [[gnu::noinline]] std::uint64_t steps_of_a_loop(instruction_counter& counter, unsigned count) {

@@ -1,4 +1,4 @@
-// The experiments on daisy filters see defects: planted here, each turns its verdict.
+// The experiments on daisy filters see defects: each planted defect changes the verdict.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace genista::lab::daisy_defects_test {
 namespace {
 
-// Bytes counted with a factor, as a wasteful layout would take them.
+// Bytes with a factor, as in a wasteful layout.
 unknown_bits seen_with(double factor, unsigned its_class) {
     auto filter =
         must(daisy_fingerprint_filter::make({{.terms = {100'000, 0x1p-8}}, hasher{hash_key::from_seed(1)}, true}));
@@ -82,9 +82,9 @@ TEST(daisy_lb_defects, code_words_that_are_15_percent_too_long_are_seen) {
     EXPECT_GT(1.15 * seen.honest.code_bits, seen.honest.granted);
 }
 
-// Where all keys are alike LB is n log(1/ε), and the words that are granted leave exactly that to
-// the filter, but for 4 bits.
-TEST(daisy_lb_defects, what_is_granted_is_entropy_less_the_bound) {
+// Where all keys are alike LB is n log(1/ε), and the words that the proof allows leave exactly that
+// to the filter, but for 4 bits.
+TEST(daisy_lb_defects, the_allowed_bits_are_entropy_less_the_bound) {
     const odds_world world = odds_world::two_classes(universe, universe / 2, 0.9, 0.1);
     const std::vector<odds_group> groups = world.groups();
     const daisy_plan plan = must(plan_for_groups(small_terms, groups));

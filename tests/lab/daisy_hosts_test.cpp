@@ -1,5 +1,5 @@
-// measure_hosts() on made-up names: no stored host is denied, rates are near what was asked for,
-// and the model pays.
+// measure_hosts() on synthetic names: no stored host is denied, rates are near the targets, and the
+// model saves bytes.
 #include "lab/experiments/daisy_hosts.hpp"
 
 #include <gtest/gtest.h>
@@ -13,14 +13,14 @@
 namespace genista::lab::daisy_hosts_test {
 namespace {
 
-// A data folder with traces, as data.hpp wants one, and nothing else.
+// A data folder with traces (data.hpp), and nothing else.
 std::string folder_without_sets(const scratch_folder& scratch) {
     std::filesystem::create_directories(std::filesystem::path{scratch.path()} / "traces");
     std::ofstream{std::filesystem::path{scratch.path()} / "traces" / "t.keys.gz"} << "key\n";
     return scratch.path();
 }
 
-TEST(daisy_hosts, made_up_names_where_there_are_no_lists) {
+TEST(daisy_hosts, synthetic_names_where_there_are_no_lists) {
     const scratch_folder scratch;
     run_options options;
     options.quick = true;
@@ -34,7 +34,7 @@ TEST(daisy_hosts, made_up_names_where_there_are_no_lists) {
     EXPECT_EQ(made->false_negatives(), 0u);
     for (const hosts_row& row : made->rows) {
         EXPECT_LT(row.rate(), 1.5 * row.target) << row.filter << " " << row.target;
-        // A daisy_broom has no rate above 2^-8 to give.
+        // A daisy_broom has no rate above 2^-8.
         const double least = row.filter == "daisy_broom" ? 0 : 0.3;
         EXPECT_GT(row.rate(), least * row.target) << row.filter << " " << row.target;
         EXPECT_EQ(row.weights, 4096u);
@@ -67,7 +67,7 @@ TEST(daisy_hosts, a_list_that_is_not_whole_is_an_error) {
     std::filesystem::create_directories(std::filesystem::path{scratch.path()} / "sets");
     const auto path = std::filesystem::path{scratch.path()} / "sets" / "hosts-block-vs-popular.tsv.gz";
     std::ofstream{path} << "a.example\tblock\nb.example\tblock\n";
-    EXPECT_FALSE(measure_hosts(options)) << "nobody is asked for";
+    EXPECT_FALSE(measure_hosts(options)) << "no key is asked for";
     std::ofstream{path} << "a.example block\n";
     EXPECT_FALSE(measure_hosts(options));
 }

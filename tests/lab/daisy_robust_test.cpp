@@ -1,6 +1,5 @@
-// The parts of daisy-robust: what is drawn for one purpose does not follow what is drawn for
-// another, plans are brought to a rate or say that they cannot be, and no oracle makes a filter
-// deny a member.
+// The parts of daisy-robust: draws for one purpose are independent of draws for another, plans are
+// brought to a rate or report that they cannot be, and no oracle makes a filter deny a stored key.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ odds_world two_classes() {
     return odds_world::two_classes(universe, universe / 2, 0.9, 0.1);
 }
 
-teller told_by(const std::shared_ptr<const odds_world>& world, oracle_mistake mistake) {
+odds_source odds_by(const std::shared_ptr<const odds_world>& world, oracle_mistake mistake) {
     auto made = std::make_shared<const perturbed_oracle<odds_world>>(
         must(perturbed_oracle<odds_world>::make(world, {.mistake = mistake, .universe = universe})));
     return {"", [made](std::uint64_t key) { return made->odds(key); }, 0};
@@ -38,7 +37,7 @@ TEST(daisy_robust, draws_of_neighbouring_seeds_do_not_follow_each_other) {
         auto queries = world.asked_draws(seed);
         std::uint64_t met = 0;
         for (int i = 0; i < 20'000; ++i) met += members.contains(queries()) ? 1u : 0u;
-        EXPECT_LE(met, 40u) << seed;  // about 9 are to be expected
+        EXPECT_LE(met, 40u) << seed;  // about 9 are expected
     }
 }
 
@@ -59,7 +58,7 @@ TEST(daisy_robust, a_stage_asks_for_absent_keys_in_their_shares) {
 TEST(daisy_robust, the_largest_parameter_that_keeps_the_rate_is_found) {
     const auto stage = make_stage(two_classes(), 5'000, 0.1, 1);
     const auto world = std::make_shared<const odds_world>(stage.world);
-    const told odds = ask_all(stage, told_by(world, oracle_mistake::none));
+    const odds_table odds = ask_all(stage, odds_by(world, oracle_mistake::none));
     const auto rate_of = [&](double parameter) {
         double sum = 0;
         for (const key_odds& each : odds.asked_sample)
@@ -72,24 +71,24 @@ TEST(daisy_robust, the_largest_parameter_that_keeps_the_rate_is_found) {
     EXPECT_GT(rate_of(1.001 * tuned.plan.terms.rate), 0.1);
 }
 
-TEST(daisy_robust, an_oracle_that_takes_absent_keys_for_members_cannot_be_brought_to_a_rate) {
+TEST(daisy_robust, an_oracle_that_takes_absent_keys_for_stored_keys_cannot_be_brought_to_a_rate) {
     const auto stage = make_stage(two_classes(), 5'000, 0.1, 1);
-    const teller liar{"", [](std::uint64_t) { return key_odds{0.5, 0.5}; }, 0};
+    const odds_source liar{"", [](std::uint64_t) { return key_odds{0.5, 0.5}; }, 0};
     EXPECT_FALSE(tune(stage, ask_all(stage, liar), 0.1).reaches);
 }
 
-// Random errors let 2.5 % through just above ε′ = 2^-6 and 1.26 % just below: told that 2 % are
-// wanted, a Bloom filter does not pay for 1.26 %, which took 1.4985 bits for each draw that exact
-// odds keep. 1.26 bits are what the errors explain.
-TEST(daisy_robust, a_bloom_filter_does_not_pay_for_a_better_rate_than_was_asked_for) {
+// Random errors have a rate of 2.5 % just above ε′ = 2^-6 and 1.26 % just below: with a target of 2
+// %, a Bloom filter does not pay for 1.26 %, which took 1.4985 bits for each draw that exact odds
+// keep. The errors explain 1.26 bits.
+TEST(daisy_robust, a_bloom_filter_does_not_pay_for_a_better_rate_than_the_target) {
     constexpr std::uint64_t large = std::uint64_t{1} << 28, seed = 1;
     const auto stage = make_stage(odds_world::zipf_stored(large, 1.0), 200'000, 0.02, seed);
     const auto world = std::make_shared<const odds_world>(stage.world);
     const auto seen_by = [&](oracle_mistake mistake) {
         auto made = std::make_shared<const perturbed_oracle<odds_world>>(
             must(perturbed_oracle<odds_world>::make(world, {.mistake = mistake, .seed = seed, .universe = large})));
-        const teller who{"", [made](std::uint64_t key) { return made->odds(key); }, 0};
-        return bring_to_rate<daisy_bloom_filter>(stage, who, ask_all(stage, who), seed);
+        const odds_source source{"", [made](std::uint64_t key) { return made->odds(key); }, 0};
+        return bring_to_rate<daisy_bloom_filter>(stage, source, ask_all(stage, source), seed);
     };
     const robust_seen exact = seen_by(oracle_mistake::none), wrong = seen_by(oracle_mistake::random);
     EXPECT_TRUE(exact.reached && wrong.reached);
@@ -99,16 +98,16 @@ TEST(daisy_robust, a_bloom_filter_does_not_pay_for_a_better_rate_than_was_asked_
     EXPECT_EQ(wrong.denied, 0u);
 }
 
-TEST(daisy_robust, no_mistake_makes_a_filter_deny_a_member) {
+TEST(daisy_robust, no_mistake_makes_a_filter_deny_a_stored_key) {
     const auto stage = make_stage(two_classes(), 5'000, 0.1, 1);
     const auto world = std::make_shared<const odds_world>(stage.world);
     for (const auto mistake :
          {oracle_mistake::none, oracle_mistake::random, oracle_mistake::too_small, oracle_mistake::too_large,
           oracle_mistake::constant, oracle_mistake::shuffled, oracle_mistake::swapped}) {
-        const teller who = told_by(world, mistake);
-        const told odds = ask_all(stage, who);
-        EXPECT_EQ(bring_to_rate<daisy_bloom_filter>(stage, who, odds, 1).denied, 0u);
-        EXPECT_EQ(bring_to_rate<daisy_fingerprint_filter>(stage, who, odds, 1).denied, 0u);
+        const odds_source source = odds_by(world, mistake);
+        const odds_table odds = ask_all(stage, source);
+        EXPECT_EQ(bring_to_rate<daisy_bloom_filter>(stage, source, odds, 1).denied, 0u);
+        EXPECT_EQ(bring_to_rate<daisy_fingerprint_filter>(stage, source, odds, 1).denied, 0u);
     }
 }
 

@@ -1,5 +1,5 @@
 // Where traces come from: the user's file before the folder that was named, before the usual one,
-// before made-up ones.
+// before synthetic ones.
 #include "lab/workloads/data.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace genista::lab::data_test {
 namespace {
 
-// The variable and the current folder belong to the process: both are put back.
+// The variable and the current folder belong to the process: both are restored.
 class data : public ::testing::Test {
   protected:
     data() {
@@ -66,7 +66,7 @@ TEST_F(data, the_named_folder_comes_before_the_variable_and_both_before_the_usua
     EXPECT_EQ(names_of(traces_for({})), (texts{"usual"})) << "an empty variable names nothing";
 }
 
-TEST_F(data, a_named_folder_that_has_no_traces_is_refused_and_nothing_takes_its_place) {
+TEST_F(data, a_named_folder_that_has_no_traces_is_refused_and_nothing_replaces_it) {
     files_.put_gzip("shared/data/traces/usual.keys.gz", "a\n");
     files_.put("bare/notes.txt", "");
     files_.put("empty/traces/notes.txt", "");
@@ -99,7 +99,7 @@ TEST_F(data, columns_need_a_file_and_a_separator_needs_columns) {
     expect_error(traces_for(options), {"';'", "columns"});
 }
 
-TEST_F(data, without_any_data_traces_are_made_up_and_say_so) {
+TEST_F(data, without_any_data_traces_are_synthetic_and_marked_so) {
     files_.put("shared/data/README.md", "no traces yet\n");
     const auto made = traces_for({});
     EXPECT_EQ(names_of(made), (texts{"net-synthetic-packets", "net-synthetic-events", "net-synthetic-lasting"}));
@@ -126,7 +126,7 @@ TEST(synthetic_trace, has_the_shares_of_the_traces_it_imitates) {
 }
 
 // The share of all different keys that are known after each tenth of the trace.
-TEST(synthetic_trace, new_flows_come_all_the_time) {
+TEST(synthetic_trace, new_flows_begin_all_the_time) {
     for (const trace& each : synthetic_traces(2)) {
         std::uint32_t known = 0;
         std::vector<std::uint32_t> after_tenth;

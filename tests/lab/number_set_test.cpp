@@ -1,5 +1,5 @@
-// number_set against std::set: the same members whatever is drawn, 0 and neighbours among them,
-// before and after it grew.
+// number_set against std::set: the same numbers after every draw, 0 and neighbours among them,
+// before and after growth.
 #include "lab/workloads/number_set.hpp"
 
 #include <gtest/gtest.h>

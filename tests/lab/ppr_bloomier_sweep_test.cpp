@@ -1,7 +1,7 @@
 // The experiment ppr-bloomier on its quick size: the promise is kept, the control is not.
 #include <gtest/gtest.h>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 
 namespace genista::lab::ppr_bloomier_sweep_test {
 namespace {
@@ -10,7 +10,7 @@ TEST(ppr_bloomier, is_kept_and_a_shorter_check_breaks_the_rate) {
     double progress = 0;
     run_options options{.filter = {}, .quick = true};
     options.progress = [&](double share) { progress = share; };
-    const auto ran = run_ppr_bloomier(options);
+    const auto ran = find_experiment("ppr-bloomier")->run(options);
     ASSERT_TRUE(ran) << ran.error().message();
     EXPECT_TRUE(ran->kept) << ran->measured;
     EXPECT_EQ(progress, 1.0);
@@ -28,10 +28,10 @@ TEST(ppr_bloomier, is_kept_and_a_shorter_check_breaks_the_rate) {
     EXPECT_EQ(ran->figures.size(), 1u);
 }
 
-TEST(ppr_bloomier, knows_no_other_filter) {
-    const auto ran = run_ppr_bloomier({.filter = "bloom", .quick = true});
+TEST(ppr_bloomier, takes_no_other_filter) {
+    const auto ran = find_experiment("ppr-bloomier")->run({.filter = "bloom", .quick = true});
     ASSERT_FALSE(ran);
-    EXPECT_EQ(ran.error().message(), "filter bloom: ppr-bloomier knows bloomier");
+    EXPECT_EQ(ran.error().message(), "filter bloom: ppr-bloomier measures bloomier");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The experiments on succinct filters see a defect of 15 %: planted here, each turns its verdict.
+// The experiments on succinct filters see a defect of 15 %: each planted defect changes the
+// verdict.
 #include <gtest/gtest.h>
 
 #include "lab/experiments/ppr_counter.hpp"
@@ -22,8 +23,7 @@ class wasteful_walker : public redundant_walker {
     std::uint64_t operations_ = 0;
 };
 
-// Rules (ii) and (iii) left out: a decrement of an even number puts a minus beside whatever is
-// there.
+// Rules (ii) and (iii) left out: a decrement of an even number puts a minus beside any digit.
 class lawless_walker {
   public:
     bool increment() noexcept { return move(plus_, minus_); }
@@ -60,7 +60,7 @@ TEST(ppr_counter_defects, a_counter_without_its_rules_takes_too_much_space) {
     EXPECT_GT(random_walk<lawless_walker>(0.5, 10'000, 1).too_large, 0u);
 }
 
-TEST(ppr_counter_defects, counters_stand_where_increments_leave_them) {
+TEST(ppr_counter_defects, counters_begin_in_the_state_after_their_increments) {
     redundant_walker climbed;
     for (std::uint64_t value = 0; value < 5'000; ++value) {
         const auto there = redundant_walker::after_increments(value);
@@ -70,7 +70,7 @@ TEST(ppr_counter_defects, counters_stand_where_increments_leave_them) {
     }
 }
 
-TEST(ppr_counter_defects, rivals_win_one_way_and_lose_to_and_fro) {
+TEST(ppr_counter_defects, rivals_pass_in_one_direction_and_fail_to_and_fro) {
     EXPECT_LE(up_and_down<binary_walker>(10'000).most, double{most_of_a_decrement});
     EXPECT_LE(up_and_down<naf_walker>(10'000).most, double{most_of_a_decrement});
     EXPECT_FALSE(to_and_fro<binary_walker>((1u << 20) - 1).cheap());

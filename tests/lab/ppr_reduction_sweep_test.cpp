@@ -1,7 +1,7 @@
 // The experiment ppr-reduction on its quick size: the promise is kept, the control is not.
 #include <gtest/gtest.h>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 
 namespace genista::lab::ppr_reduction_sweep_test {
 namespace {
@@ -10,7 +10,7 @@ TEST(ppr_reduction, is_kept_with_smaller_ranges_for_4wise_families_and_its_contr
     double progress = 0;
     run_options options{.filter = {}, .quick = true};
     options.progress = [&](double share) { progress = share; };
-    const auto ran = run_ppr_reduction(options);
+    const auto ran = find_experiment("ppr-reduction")->run(options);
     ASSERT_TRUE(ran) << ran.error().message();
     EXPECT_TRUE(ran->kept) << ran->measured;
     EXPECT_EQ(progress, 1.0);
@@ -33,7 +33,7 @@ TEST(ppr_reduction, is_kept_with_smaller_ranges_for_4wise_families_and_its_contr
 }
 
 TEST(ppr_reduction, takes_no_filter) {
-    const auto ran = run_ppr_reduction({.filter = "bloom", .quick = true});
+    const auto ran = find_experiment("ppr-reduction")->run({.filter = "bloom", .quick = true});
     ASSERT_FALSE(ran);
     EXPECT_EQ(ran.error().message(), "filter bloom: ppr-reduction is about no filter and takes none");
 }

@@ -1,19 +1,19 @@
-// The experiments on succinct multisets and what they give, on their quick sizes: promises are
-// kept, controls are not.
+// The experiments on succinct multisets and the filters made of them, on their quick sizes:
+// promises are kept, controls are not.
 #include <gtest/gtest.h>
 
-#include <string>
+#include <string_view>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 
 namespace genista::lab::ppr_succinct_stat_test {
 namespace {
 
-void expect_kept(result<outcome> (*run)(const run_options&), std::size_t least_rows) {
+void expect_kept(std::string_view id, std::size_t least_rows) {
     double progress = 0;
     run_options options{.filter = {}, .quick = true};
     options.progress = [&](double share) { progress = share; };
-    const auto ran = run(options);
+    const auto ran = find_experiment(id)->run(options);
     ASSERT_TRUE(ran) << ran.error().message();
     EXPECT_TRUE(ran->kept) << ran->measured;
     EXPECT_EQ(progress, 1.0);
@@ -23,23 +23,23 @@ void expect_kept(result<outcome> (*run)(const run_options&), std::size_t least_r
 }
 
 TEST(ppr_counter, is_kept_on_its_quick_size) {
-    expect_kept(run_ppr_counter, 8);
+    expect_kept("ppr-counter", 8);
 }
 TEST(ppr_multiset, is_kept_on_its_quick_size) {
-    expect_kept(run_ppr_multiset, 8);
+    expect_kept("ppr-multiset", 8);
 }
 TEST(ppr_filter, is_kept_on_its_quick_size) {
-    expect_kept(run_ppr_filter, 4);
+    expect_kept("ppr-filter", 4);
 }
 TEST(ppr_spectral, is_kept_on_its_quick_size) {
-    expect_kept(run_ppr_spectral, 2);
+    expect_kept("ppr-spectral", 2);
 }
 TEST(ppr_lossy, is_kept_on_its_quick_size) {
-    expect_kept(run_ppr_lossy, 10);
+    expect_kept("ppr-lossy", 10);
 }
 
 TEST(ppr_filter, takes_no_other_filter) {
-    const auto ran = run_ppr_filter({.filter = "bloom", .quick = true});
+    const auto ran = find_experiment("ppr-filter")->run({.filter = "bloom", .quick = true});
     ASSERT_FALSE(ran);
     EXPECT_EQ(ran.error().message(), "filter bloom: ppr-filter is about no filter and takes none");
 }

@@ -1,5 +1,5 @@
-// The attack in rounds and the filters that it is for, in small. What it says about sizes is the
-// experiment's (genista lab run local-lower-bound).
+// The attack in rounds and the filters that it is made for, in small. The experiment
+// local-lower-bound measures the sizes.
 #include "lab/adversaries/rounds.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@
 namespace genista::lab::rounds_test {
 namespace {
 
-// Lets a key through as often as it says, and writes down what it is asked.
+// Has a given number of false positives for a key, and records its queries.
 class scripted_arena final : public arena {
   public:
     std::vector<std::uint64_t> inserted, asked;
@@ -60,7 +60,7 @@ class scripted_arena final : public arena {
     score score_;
 };
 
-TEST(rounds, asks_absent_keys_in_order_and_then_those_who_got_through) {
+TEST(rounds, asks_absent_keys_in_order_and_then_the_false_positives) {
     scripted_arena at;
     insert_uniformly(at, 200, 1);
     ASSERT_EQ(at.inserted.size(), 200u);
@@ -102,7 +102,7 @@ TEST(rounds, ends_when_its_queries_are_used_up) {
     EXPECT_EQ(attack_in_rounds(at, {}).through.size(), 8u);
 }
 
-TEST(rounds, bloom_filters_let_the_same_through_for_ever_and_a_whitelist_once) {
+TEST(rounds, bloom_filters_repeat_their_false_positives_for_ever_and_a_whitelist_does_not) {
     constexpr std::uint64_t keys = 2'000;
     local_arena<bloom_filter> bloom{{keys, 0x1p-4, hasher{hash_key::from_seed(1)}}};
     insert_uniformly(bloom, keys, 1);
@@ -121,8 +121,7 @@ TEST(rounds, bloom_filters_let_the_same_through_for_ever_and_a_whitelist_once) {
     EXPECT_EQ(list.filter().details().list_entries, once.through[0]);
 }
 
-// ---- the filter that remembers
-// ------------------------------------------------------------------------------------------
+// ---- the filter that remembers -----------------------------------------------------------------
 
 remembering_options with_room(std::uint64_t keys, double bits_per_key, double share, replacement way) {
     return {.keys = keys,
@@ -132,7 +131,7 @@ remembering_options with_room(std::uint64_t keys, double bits_per_key, double sh
             .seed = 5};
 }
 
-TEST(remembering_bloom, stays_within_its_bits_and_never_denies_a_member) {
+TEST(remembering_bloom, stays_within_its_bits_and_never_denies_a_stored_key) {
     for (const replacement way : {replacement::oldest, replacement::any}) {
         for (const double share : {1.0, 0.8, 0.5}) {
             remembering_arena at{with_room(3'000, 8, share, way), 0.25};
@@ -143,7 +142,7 @@ TEST(remembering_bloom, stays_within_its_bits_and_never_denies_a_member) {
             EXPECT_EQ(filter.room() == 0, share == 1);
             EXPECT_LE(filter.remembered(), filter.room());
             EXPECT_NEAR(static_cast<double>(filter.room()), (1 - share) * 8 * 3'000 / 64, 12);
-            for (std::uint64_t key = 0; key < 500; ++key) {  // absent keys, remembered ones among them, become members
+            for (std::uint64_t key = 0; key < 500; ++key) {  // inserts absent keys, remembered ones among them
                 at.query(key);
                 at.insert(key);
                 EXPECT_TRUE(at.query(key).maybe) << key;
@@ -177,8 +176,8 @@ TEST(remembering_bloom, forgets_the_oldest_or_any_when_it_is_full) {
     }
 }
 
-// Room for all mistakes: it is a whitelist. Room for some: the attack goes on, for ever if the
-// oldest go.
+// With room for all mistakes it is a whitelist. With room for some the attack continues, for ever
+// if the oldest are dropped.
 TEST(remembering_bloom, with_room_for_all_withstands_the_rounds_and_with_less_does_not) {
     constexpr std::uint64_t keys = 4'000;
     const auto sustained = [&](double bits, double share, replacement way) {
@@ -194,7 +193,7 @@ TEST(remembering_bloom, with_room_for_all_withstands_the_rounds_and_with_less_do
     EXPECT_EQ(sustained(11, 1, replacement::oldest), 1) << "a Bloom filter that remembers nothing";
 }
 
-// A bit a key is room for n/64 mistakes, half of what the first round makes at 2^-5.
+// A bit a key is room for n/64 mistakes, half of the first round's at 2^-5.
 TEST(contenders, that_remember_all_their_mistakes_withstand_the_rounds_and_those_with_a_small_cache_do_not) {
     for (const std::string_view name : {"whitelist", "bloom_cache"}) {
         const auto made = make_contender(name, {.keys = 3'000, .rate = 0x1p-5});

@@ -1,5 +1,5 @@
-// Traces, sets and sequences out of files: what is read is right, and what is not whole is refused
-// by file and line.
+// Traces, sets and sequences from files: they are read correctly, and a file that is not whole is
+// refused by file and line.
 #include "lab/workloads/trace.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(trace, a_gzip_file_of_several_members_is_read_to_its_end_or_refused) {
     for (std::size_t kept = 1; kept < two.size(); ++kept) {
         expect_error(read_trace(files.put("cut", one + two.substr(0, kept))), {"cut", "end in the middle"});
     }
-    // gzread() would take all that follows for the end of the file.
+    // gzread() would treat the bytes that follow as the end of the file.
     expect_error(read_trace(files.put("junk", one + "c\nd\n")), {"junk", "cannot be read"});
     std::string bent = one + two;
     bent[one.size()] = 'x';

@@ -1,5 +1,5 @@
-// What the tests of traces and data share: files in a folder of their own, gzip, and errors that
-// say what they must.
+// Shared by the tests of traces and data: files in a folder of their own, gzip, and checks of error
+// texts.
 #pragma once
 
 #include <gtest/gtest.h>

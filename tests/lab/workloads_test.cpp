@@ -1,8 +1,8 @@
 // The query sequences: each follows its law, and is the same from the same seed.
 //
 // Laws are judged by chi-square over c cells: it stays below c + 2 sqrt(20.8 c) + 41.6 except once
-// in 10^9 samples (Laurent and Massart 2000, Lemma 1, with x = 20.8). Seeds are fixed: what passes
-// stays.
+// in 10^9 samples (Laurent and Massart 2000, Lemma 1, with x = 20.8). Seeds are fixed, so a result
+// is permanent.
 #include "lab/workloads/queries.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<std::uint64_t> counts_of(Queries next, key_range over, std::uint64_t
     return counts;
 }
 
-// Cells of fewer than 10 expected queries are put together with their neighbours.
+// Cells of fewer than 10 expected queries are joined with their neighbours.
 struct verdict {
     double chi_square = 0;
     double bound = 0;
@@ -73,7 +73,7 @@ TEST(workloads, zipf_queries_follow_the_law_for_every_exponent) {
     }
 }
 
-TEST(workloads, a_law_of_a_slightly_other_exponent_would_be_noticed) {
+TEST(workloads, a_law_of_a_slightly_other_exponent_is_detected) {
     constexpr std::uint64_t queries = 400'000;
     const key_range over{.first = 0, .keys = 1000};
     const auto counts = counts_of(*zipf_queries::make({.exponent = 1.0, .over = over, .seed = 11}), over, queries);
@@ -106,7 +106,7 @@ TEST(workloads, a_drifting_working_set_is_where_it_should_be_at_any_time) {
         ASSERT_LT(key, 150 + moved) << i;
         if (i < 40) first_window.insert(key);
         if (i >= 40 * 20) {
-            ASSERT_FALSE(first_window.contains(key)) << "after 20 periods nobody of the first 50 is left";
+            ASSERT_FALSE(first_window.contains(key)) << "after 20 periods none of the first 50 is left";
         }
         seen.insert(key);
     }
@@ -155,31 +155,31 @@ TEST(workloads, the_same_seed_gives_the_same_queries_and_another_seed_others) {
     EXPECT_NE(drift(1), drift(2));
 }
 
-TEST(workloads, a_copy_goes_on_where_the_original_stands) {
+TEST(workloads, a_copy_continues_at_the_state_of_the_original) {
     auto one = *zipf_queries::make({.over = {.first = 0, .keys = 1000}});
     one();
     auto two = one;
     for (int i = 0; i < 100; ++i) ASSERT_EQ(one(), two());
 }
 
-TEST(workloads, what_is_no_workload_is_refused_with_its_value) {
-    const auto says = [](const auto& made, std::string_view value) {
+TEST(workloads, invalid_workloads_are_refused_with_their_value) {
+    const auto expect_refused = [](const auto& made, std::string_view value) {
         ASSERT_FALSE(made);
         EXPECT_NE(made.error().message().find(value), std::string_view::npos) << made.error().message();
     };
-    says(uniform_queries::make({.first = 0, .keys = 0}, 1), "0 keys");
-    says(uniform_queries::make({.first = 2, .keys = last_key}, 1), "18446744073709551615 keys");
-    says(scan_queries::make({.first = last_key, .keys = 2}), "2 keys");
+    expect_refused(uniform_queries::make({.first = 0, .keys = 0}, 1), "0 keys");
+    expect_refused(uniform_queries::make({.first = 2, .keys = last_key}, 1), "18446744073709551615 keys");
+    expect_refused(scan_queries::make({.first = last_key, .keys = 2}), "2 keys");
     EXPECT_TRUE(scan_queries::make({.first = last_key, .keys = 1}));
-    says(zipf_queries::make({.exponent = -0.5}), "-0.5");
-    says(zipf_queries::make({.exponent = 21}), "21");
-    says(zipf_queries::make({.exponent = std::nan("")}), "nan");
-    says(zipf_queries::make({.over = {.first = 0, .keys = std::uint64_t{1} << 49}}), "562949953421312");
-    says(drifting_queries::make({.window = 0}), "0 keys");
-    says(drifting_queries::make({.changed_share = 0}), "share of 0");
-    says(drifting_queries::make({.changed_share = 1.5}), "1.5");
-    says(drifting_queries::make({.changed_share = std::nan("")}), "nan");
-    says(drifting_queries::make({.period = 0}), "0 queries");
+    expect_refused(zipf_queries::make({.exponent = -0.5}), "-0.5");
+    expect_refused(zipf_queries::make({.exponent = 21}), "21");
+    expect_refused(zipf_queries::make({.exponent = std::nan("")}), "nan");
+    expect_refused(zipf_queries::make({.over = {.first = 0, .keys = std::uint64_t{1} << 49}}), "562949953421312");
+    expect_refused(drifting_queries::make({.window = 0}), "0 keys");
+    expect_refused(drifting_queries::make({.changed_share = 0}), "share of 0");
+    expect_refused(drifting_queries::make({.changed_share = 1.5}), "1.5");
+    expect_refused(drifting_queries::make({.changed_share = std::nan("")}), "nan");
+    expect_refused(drifting_queries::make({.period = 0}), "0 queries");
 }
 
 }  // namespace

@@ -4,10 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "lab/claims.hpp"
+#include "lab/experiment.hpp"
 #include "lab/report/escape.hpp"
 #include "lab/report/figure_json.hpp"
 #include "lab/report/matrix_figure.hpp"
@@ -165,10 +166,12 @@ TEST(report_page, names_unbeaten_filters_and_shows_every_promise_with_its_state)
     EXPECT_EQ(measured.rows[0][1], "kept");
     EXPECT_EQ(measured.rows[0][3], "55 million cases");
     const table& others = std::get<table>(made.sections[1].figures[1]);
-    ASSERT_EQ(others.rows.size(), all_claims().size() - 1);
+    ASSERT_EQ(others.rows.size(), all_experiments().size() - 1);
     for (const auto& row : others.rows) {
-        EXPECT_NE(find_claim(row[0]), nullptr) << row[0];
-        EXPECT_EQ(row[1], find_experiment(row[0]) == nullptr ? "not built yet" : "not run") << row[0];
+        const auto all = all_experiments();
+        const auto found = std::ranges::find(all, row[0], &experiment::id);
+        ASSERT_NE(found, all.end()) << row[0];
+        EXPECT_EQ(row[1], found->is_built() ? "not run" : "not built yet") << row[0];
     }
     const std::string html = to_html(made);
     for (const char* const text : {"55 million cases", "genista lab report --quick", "0123456789abcdef", "a processor"})

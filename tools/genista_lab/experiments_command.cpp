@@ -14,7 +14,6 @@
 
 #include "commands.hpp"
 #include "json_target.hpp"
-#include "lab/claims.hpp"
 #include "lab/experiment.hpp"
 #include "lab/report/lab_page.hpp"
 #include "names.hpp"
@@ -37,18 +36,20 @@ struct run_request {
 
 std::vector<std::string> experiment_ids() {
     std::vector<std::string> ids;
-    for (const lab::experiment& each : lab::all_experiments()) ids.emplace_back(each.id);
+    for (const lab::experiment& each : lab::all_experiments()) {
+        if (each.is_built()) ids.emplace_back(each.id);
+    }
     return ids;
 }
 
-std::string_view state_of(const lab::claim& each) {
-    return lab::find_experiment(each.id) != nullptr ? "available" : "not built yet";
+std::string_view state_of(const lab::experiment& each) {
+    return each.is_built() ? "available" : "not built yet";
 }
 
-exit_status list_claims(bool as_json) {
+exit_status list_experiments(bool as_json) {
     if (as_json) {
         json rows = json::array();
-        for (const lab::claim& each : lab::all_claims()) {
+        for (const lab::experiment& each : lab::all_experiments()) {
             rows.push_back(
                 {{"id", each.id}, {"promise", each.promise}, {"where", each.where}, {"state", state_of(each)}});
         }
@@ -56,7 +57,7 @@ exit_status list_claims(bool as_json) {
         return written ? exit_status::ok : complain(exit_status::failed, written.error().message());
     }
     table page{{{"id"}, {"promise", align::left, 56}, {"where", align::left, 20}, {"state"}}};
-    for (const lab::claim& each : lab::all_claims()) {
+    for (const lab::experiment& each : lab::all_experiments()) {
         page.add_row(
             {std::string{each.id}, std::string{each.promise}, std::string{each.where}, std::string{state_of(each)}});
     }
@@ -185,7 +186,7 @@ command add_list(CLI::App& lab_app) {
         *lab_app.add_subcommand("list", "every promise of the papers, and which of them have an experiment");
     app.footer("Example:\n  genista lab list");
     app.add_flag("--json", *as_json, "print JSON instead of a table");
-    return {&app, [as_json] { return list_claims(*as_json); }};
+    return {&app, [as_json] { return list_experiments(*as_json); }};
 }
 
 command add_run(CLI::App& lab_app) {

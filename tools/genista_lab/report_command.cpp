@@ -16,7 +16,6 @@
 #include "genista/version.hpp"
 #include "json_target.hpp"
 #include "lab/adversaries/adversary.hpp"
-#include "lab/experiments/estimates.hpp"
 #include "lab/games/attack_matrix.hpp"
 #include "lab/report/figure_json.hpp"
 #include "lab/report/numbers.hpp"
@@ -60,7 +59,9 @@ double seconds_of(const lab::estimate& takes, bool quick) {
 
 std::vector<std::string> known_ids() {
     std::vector<std::string> ids;
-    for (const lab::experiment& each : lab::all_experiments()) ids.emplace_back(each.id);
+    for (const lab::experiment& each : lab::all_experiments()) {
+        if (each.is_built()) ids.emplace_back(each.id);
+    }
     ids.emplace_back(matrix_name);
     return ids;
 }
@@ -72,9 +73,9 @@ bool asks_for(const report_request& asked, std::string_view id) {
 std::vector<task> tasks_of(const report_request& asked) {
     std::vector<task> tasks;
     for (const lab::experiment& each : lab::all_experiments()) {
-        if (!asks_for(asked, each.id)) continue;
-        const lab::estimate takes = lab::estimate_of(each.id);
-        tasks.push_back({std::string{each.id}, &each, nullptr, seconds_of(takes, asked.options.quick), takes.alone});
+        if (!each.is_built() || !asks_for(asked, each.id)) continue;
+        tasks.push_back(
+            {std::string{each.id}, &each, nullptr, seconds_of(each.takes, asked.options.quick), each.takes.alone});
     }
     if (!asks_for(asked, matrix_name)) return tasks;
     for (const lab::adversary& each : lab::all_adversaries()) {
