@@ -76,7 +76,7 @@ TEST(daisy_cli, a_guard_gives_daisy_broom_all_of_its_memory) {
     write_logs(scratch, 8'000);
     ASSERT_EQ(run_tool(train_line(scratch, {"--bytes", "1024"})).status, 0);
     const tool_run guarded =
-        run_tool({"guard", "--keys", scratch / "inserts.txt", "--queries", scratch / "queries.txt", "--oracle",
+        run_tool({"compare", "--keys", scratch / "inserts.txt", "--queries", scratch / "queries.txt", "--oracle",
                   scratch / "hosts.model", "--filters", "bloom,daisy_broom", "--bits-per-key", "90", "--json", "-"});
     ASSERT_EQ(guarded.status, 0) << guarded.err;
     const auto row = guarded.json()["phases"][0]["rows"][1];

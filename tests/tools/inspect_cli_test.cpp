@@ -367,7 +367,7 @@ TEST(inspect_cli, a_kind_from_the_future_shows_its_envelope_alone) {
     EXPECT_TRUE(run.json().at("stats").is_null());
     const tool_run table = run_tool({"inspect", scratch / "new"});
     EXPECT_EQ(table.status, 0);
-    EXPECT_NE(table.out.find("does not know the kind"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("does not support the kind"), std::string::npos) << table.out;
 }
 
 TEST(inspect_cli, tells_how_much_of_class_0_a_daisy_broom_filter_keeps) {

@@ -43,7 +43,7 @@ TEST(lab_cli, the_program_behind_it_is_found_through_a_link_and_missed_by_name) 
     const tool_run alone = run_tool({"lab", "list"}, folder / "genista");
     EXPECT_EQ(alone.status, 1);
     EXPECT_EQ(alone.out, "");
-    EXPECT_NE(alone.err.find(folder / "genista-lab" + " is not there; ./run lab builds it"), std::string::npos)
+    EXPECT_NE(alone.err.find(folder / "genista-lab" + " does not exist; ./run lab builds it"), std::string::npos)
         << alone.err;
 
     put_contents(folder / "genista-lab", "no program");

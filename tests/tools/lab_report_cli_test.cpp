@@ -30,7 +30,7 @@ TEST(lab_matrix_cli, plays_what_is_named_and_prints_a_table_and_json) {
     ASSERT_EQ(table.status, 0) << table.err;
     EXPECT_TRUE(has(table.out, "repeat-one")) << table.out;
     EXPECT_TRUE(has(table.out, "100!")) << table.out;
-    EXPECT_TRUE(has(table.out, "broom: loses to nobody")) << table.out;
+    EXPECT_TRUE(has(table.out, "broom: loses to no adversary")) << table.out;
     EXPECT_TRUE(has(table.out, "bloom: loses to 1 of 1, worst repeat-one (100 %)")) << table.out;
 
     const scratch_folder scratch;
@@ -47,14 +47,14 @@ TEST(lab_matrix_cli, plays_what_is_named_and_prints_a_table_and_json) {
 
 TEST(lab_matrix_cli, unknown_names_are_refused_with_those_that_exist) {
     expect_refused({"lab", "matrix", "--quick", "--filters", "broom,sieve"}, "'sieve'", "cuckoo_partial");
-    expect_refused({"lab", "matrix", "--quick", "--adversaries", "nobody"}, "'nobody'", "repeat-one");
+    expect_refused({"lab", "matrix", "--quick", "--adversaries", "unheard"}, "'unheard'", "repeat-one");
     expect_refused({"lab", "matrix", "--html", "-"}, "--html", "no file");
 }
 
 TEST(lab_report_cli, help_says_how_to_go_on_and_bad_input_is_refused) {
     const tool_run help = run_tool({"lab", "report", "--help"});
     EXPECT_EQ(help.status, 0);
-    for (const char* const word : {"--quick", "--html", "--only", "--fresh", "goes on where it was", "Example"})
+    for (const char* const word : {"--quick", "--html", "--only", "--fresh", "continues where it was", "Example"})
         EXPECT_TRUE(has(help.out, word)) << word << "\n" << help.out;
     const scratch_folder scratch;
     expect_refused(small_report(scratch / "a.html", {"--only", "nothing"}), "'nothing'", "daisy-k");

@@ -1,7 +1,7 @@
 // genista lab trace, and the options by which genista lab run takes traces.
 #include <gtest/gtest.h>
 
-#include "guard_cli.hpp"
+#include "compare_cli.hpp"
 
 namespace genista::test::lab_trace_cli_test {
 namespace {

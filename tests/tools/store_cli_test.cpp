@@ -45,7 +45,7 @@ TEST(store_cli, audits_reindexes_and_unguards) {
     make_guarded(store);
     tool_run run = run_tool({"store", "audit", store});
     EXPECT_EQ(run.status, 0) << run.err;
-    EXPECT_NE(run.out.find("sound: data and index agree"), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("sound: records and index agree"), std::string::npos) << run.out;
     EXPECT_NE(run.err.find("genista: reading the index: "), std::string::npos) << run.err;
 
     write_behind_the_guard(store);

@@ -82,12 +82,12 @@ std::optional<std::filesystem::path> whole_name(const std::string& path) {
 }  // namespace
 
 result<void> check_file_target(const std::string& path) {
-    if (path.empty()) return error::make(error_code::io, "'' is no file");
+    if (path.empty()) return error::make(error_code::io, "'' is not a file name");
     std::string real = path;
     struct stat found {};
     if (::stat(path.c_str(), &found) == 0) {
         if (S_ISDIR(found.st_mode)) return unwritable(path, "it is a folder; name a file");
-        if (is_passage(path)) return unwritable(path, "it is no ordinary file");
+        if (is_passage(path)) return unwritable(path, "it is not a regular file");
         if (::access(path.c_str(), W_OK) != 0) return unwritable(path, std::strerror(errno));
         std::error_code ignored;
         real = std::filesystem::canonical(path, ignored).string();  // a link stays, what it names is replaced
@@ -118,7 +118,7 @@ result<void> check_apart(const std::vector<named_path>& inputs, const std::vecto
             std::error_code ignored;
             if (!other || (*other != *target && !std::filesystem::equivalent(*other, *target, ignored))) continue;
             return error::make(error_code::invalid_argument,
-                               "%s '%.100s' is the file of %s, and would replace it; name another", outputs[i].option,
+                               "%s '%.100s' is the file of %s and would replace it; name another", outputs[i].option,
                                outputs[i].path.c_str(), each.option);
         }
     }

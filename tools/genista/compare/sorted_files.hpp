@@ -15,7 +15,7 @@
 
 #include "genista/base/result.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 // Below the folder of a database. One that a run has left when it was cut short may be removed.
 inline constexpr const char* loading_folder = "/genista-loading";
@@ -44,4 +44,4 @@ class sorted_files {
     std::vector<std::string> files_;
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -1,5 +1,5 @@
 // Slices, threads, checks. See run_phase.hpp.
-#include "guard/run_phase.hpp"
+#include "compare/run_phase.hpp"
 
 #include <rocksdb/perf_context.h>
 #include <rocksdb/perf_level.h>
@@ -10,7 +10,7 @@
 
 #include "genista/detail/guard/latency_histogram.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -164,4 +164,4 @@ result<void> warm_up(const contenders& field, const stream& queries) {
     return {};
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -15,10 +15,10 @@
 #include <string_view>
 #include <vector>
 
-#include "guard/request.hpp"
+#include "compare/request.hpp"
 #include "lab/workloads/key_table.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 using lab::key_number;
 using lab::key_table;
@@ -64,4 +64,4 @@ class fresh_keys {
 // Adds the phases, after all stored keys are there.
 [[nodiscard]] result<void> add_phases(const request& asked, workload& into);
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -1,6 +1,6 @@
 // Looking for false positives, on all cores where the victim does not change meanwhile. See
 // attack.hpp.
-#include "guard/attack.hpp"
+#include "compare/attack.hpp"
 
 #include <rocksdb/perf_level.h>
 
@@ -8,9 +8,9 @@
 #include <optional>
 #include <thread>
 
-#include "guard/workload.hpp"
+#include "compare/workload.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 namespace {
 
 constexpr std::uint64_t questions_a_round = 1 << 16;  // a thread
@@ -73,4 +73,4 @@ std::vector<key_number> replay_of(const pool& found, std::uint64_t queries) {
     return made;
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "compare/contender.hpp"
 #include "genista/guard/guarded.hpp"
-#include "guard/contender.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 // How often this thread has read a store: what the tool counts wasted reads by, beside the guard's
 // own counters.
@@ -37,9 +37,9 @@ class observed {
 };
 
 template <class Filter, guarded_store Store>
-class guard_row final : public contender {
+class guarded_row final : public contender {
   public:
-    guard_row(filter_kind kind, Filter filter, std::unique_ptr<Store> store, const guard_options& options)
+    guarded_row(filter_kind kind, Filter filter, std::unique_ptr<Store> store, const guard_options& options)
         : contender{kind}, store_{std::move(store)}, guard_{std::move(filter), store_, options} {}
 
     [[nodiscard]] result<answer> ask(key_view key) override {
@@ -62,4 +62,4 @@ class guard_row final : public contender {
     guarded<Filter, observed<Store>> guard_;
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

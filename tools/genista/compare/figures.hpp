@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "guard/request.hpp"
+#include "compare/request.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 struct figures {
     filter_kind filter = filter_kind::none;
@@ -53,4 +53,4 @@ struct phase_result {
     }
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -1,5 +1,5 @@
 // Tables, sentences, JSON. See report.hpp.
-#include "guard/report.hpp"
+#include "compare/report.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "machine.hpp"
 #include "table.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -162,4 +162,4 @@ std::string faults(const outcome& run) {
     return all;
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

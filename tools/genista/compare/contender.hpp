@@ -6,11 +6,11 @@
 #include <optional>
 #include <string_view>
 
+#include "compare/request.hpp"
 #include "genista/guard/counters.hpp"
 #include "genista/hash/key.hpp"
-#include "guard/request.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 struct answer {
     bool found = false;        // the store has it
@@ -35,10 +35,10 @@ class contender {
 
     [[nodiscard]] filter_kind kind() const noexcept { return kind_; }
     [[nodiscard]] std::string_view name() const noexcept { return to_string(kind_); }
-    [[nodiscard]] bool learns() const noexcept { return guard::learns(kind_); }
+    [[nodiscard]] bool learns() const noexcept { return compare::learns(kind_); }
 
   private:
     filter_kind kind_;
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

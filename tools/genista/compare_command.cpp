@@ -1,5 +1,5 @@
-// genista guard: the main job. Keys into a store, queries against each filter before it, and what
-// they cost. See guard/.
+// genista compare: the main job. Loads keys into a store, sends queries to each filter before it, and
+// reports what they cost. See compare/.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "compare/attack.hpp"
+#include "compare/databases.hpp"
+#include "compare/report.hpp"
+#include "compare/request.hpp"
+#include "compare/run_phase.hpp"
+#include "compare/workload.hpp"
 #include "daisy/commands.hpp"
 #include "genista/filters/broom.hpp"
-#include "guard/attack.hpp"
-#include "guard/databases.hpp"
-#include "guard/report.hpp"
-#include "guard/request.hpp"
-#include "guard/run_phase.hpp"
-#include "guard/workload.hpp"
 #include "json_target.hpp"
 #include "lab/report/guard_page.hpp"
 #include "lab/workloads/key_file.hpp"
@@ -28,34 +28,35 @@
 #include "progress.hpp"
 #include "scratch.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 namespace {
 
 constexpr const char* footer =
-    R"(Key files hold one key a line (up to 65536 bytes; any bytes but a line end, which is \n or \r\n; empty lines are left
-out), plain or gzip. A key given twice is one key. The keys are loaded into RocksDB with values of random bytes; each filter
-then answers the same queries in the same order, in slices by turns, with a database and a block cache of its own.
-Phases: replay (the queries of the file) or, without a file, zipf, uniform (absent keys, each new) and half present; with
---attack also replay attack: an adversary collects --pool questions that cost a read (it gives up after 134217728, with no
-arguments after 33554432), and asks them again and again.
+    R"(Loads keys into a RocksDB database with values of random bytes, and sends the same queries in the same order to each
+filter. Each filter has a database and a block cache of its own, and they take turns, slice by slice of the queries.
+Key files: one key a line (up to 65536 bytes; any bytes but a line end, which is \n or \r\n; empty lines are left out), plain
+or gzip. A key given twice is one key.
+Phases: replay (the queries of the file) or, without a file, zipf, uniform (absent keys, each new) and half present. --attack
+adds replay attack: an adversary collects --pool absent keys that cost a read and asks for them again and again. It stops
+collecting after 134217728 questions (33554432 without arguments).
 Filters: none; rocksdb_bloom and rocksdb_ribbon are RocksDB's own, inside its files; bloom and broom stand before it;
-broom_static is broom that must not learn; daisy_bloom and, in the clustered layout only, daisy_broom spend bits as --oracle
-says, a model of genista daisy train, whose bytes are part of their memory. cuckooing, cyclic1 to cyclic3 (selector bits)
-and swapping are the adaptive cuckoo filters, cuckoo is one that does not learn; which key lies in which of their slots is
-kept in a database beside the store.
-All have the same memory: what the broom filter needs for --error-rate, or --bits-per-key; whole bits for the cuckoo filters.
-With --attack the others also get what learning will take.
-Columns: bits a key, all local state; wasted: queries for absent keys that the filter let through; repeated: for a key that
-had wasted a read before; share: wasted of absent; times within 6 %; denied: false negatives. Below: how many mistakes a
-filter repaired, and how often it read R to learn, ranges of records (broom) or single slots and records (the others).
-Layouts: clustered keeps the records in the order of a keyed hash, in all rows; indexed keeps them in the order of their keys,
-with an index beside them in the rows of broom.
-Without --store the database lives in a temporary folder (TMPDIR) and goes when the command ends. --store DIR with --keys
-makes or fills a store there, under a secret hash key; alone it opens one and only reads it.
-With no arguments: 1000000 keys of its own, all phases, and a report in genista-guard.html in the current folder.
-Exit status: 1 if a stored key was denied or the store failed meanwhile, 2 if the input was bad or the disk too small.
+broom_static is broom with learning switched off; daisy_bloom and, in the clustered layout only, daisy_broom use the model of
+--oracle, whose bytes count as part of their memory. cuckooing, cyclic1 to cyclic3 (selector bits) and swapping are the
+adaptive cuckoo filters, cuckoo is one that does not learn; the keys of their slots are in a database beside the store.
+Memory: the same for all filters: what the broom filter needs for --error-rate, or --bits-per-key; whole bits for the cuckoo
+filters. With --attack it includes what a filter needs to learn.
+Columns: bits: bits a key, all local state; wasted: queries for absent keys that the filter let through; repeated: those for a
+key that had wasted a read before; share: wasted of absent; times within 6 %; denied: false negatives. Below each table: how
+many false positives a filter repaired, and how often it read R to learn: ranges of records (broom) or single slots and
+records (the others).
+Layouts: clustered keeps the records in the order of a keyed hash, for all filters; indexed keeps them in the order of their
+keys, with an index beside them for broom.
+Store: without --store the database is in a temporary folder (TMPDIR), which is removed at the end. --store DIR with --keys
+creates or fills a store there, with a secret hash key; --store DIR without --keys opens a store and only reads it.
+With no arguments: 1000000 generated keys, all phases, and a report in genista-compare.html in the current folder.
+Exit status: 0 done, 1 a stored key was denied or the store failed, 2 bad input or too little space on the disk.
 Example:
-  genista guard --keys users.txt.gz --queries access.txt.gz --attack --report guard.html)";
+  genista compare --keys users.txt.gz --queries access.txt.gz --attack --report compare.html)";
 
 [[noreturn]] void refuse(const std::string& option, const std::string& why) {
     throw CLI::ValidationError{option, why};
@@ -104,7 +105,7 @@ class stages {
     }
 
   private:
-    progress bar_{"guard"};
+    progress bar_{"compare"};
     double all_;
     double begun_ = 0;
     std::string name_;
@@ -114,17 +115,16 @@ std::string about(const phase_plan& phase) {
     const std::string absent = fmt::format("{} of {} queries are for {} absent keys", phase.absent,
                                            phase.queries.size(), phase.distinct_absent);
     if (phase.name == "replay") return "the given queries in their order; " + absent;
-    if (phase.name == "zipf") return "a few keys are asked for often, most of them rarely; " + absent;
-    if (phase.name == "uniform") return "absent keys, each asked for once";
-    return "stored keys and new absent ones, by the toss of a coin; " + absent;
+    if (phase.name == "zipf") return "a few keys are queried often, most of them rarely; " + absent;
+    if (phase.name == "uniform") return "absent keys, each queried once";
+    return "stored keys and new absent ones, one half each at random; " + absent;
 }
 
 std::string about_attack(std::uint64_t wanted, const std::vector<figures>& rows) {
-    std::string text = fmt::format("{} questions that cost a read when first asked, asked again in turn", wanted);
+    std::string text = fmt::format("{} absent keys that cost a read when first queried, queried again in turn", wanted);
     for (const figures& row : rows) {
         if (row.pool < wanted)
-            text +=
-                fmt::format("; {}: only {} found in {} questions", to_string(row.filter), *row.pool, row.pool_asked);
+            text += fmt::format("; {}: only {} found in {} queries", to_string(row.filter), *row.pool, row.pool_asked);
     }
     return text;
 }
@@ -227,7 +227,7 @@ exit_status publish(const outcome& run) {
     return wrong.empty() ? status : complain(exit_status::failed, wrong);
 }
 
-exit_status run_guard(const request& asked) {
+exit_status run_compare(const request& asked) {
     const auto bad = [](const error& why) { return complain(exit_status::bad_input, why.message()); };
     for (const std::string& path : {asked.keys_path, asked.queries_path}) {
         if (path.empty()) continue;
@@ -266,22 +266,25 @@ exit_status run_guard(const request& asked) {
 void add_inputs(CLI::App& app, request& asked) {
     auto* keys = app.add_option("--keys", asked.keys_path, "keys to store, one a line, plain or gzip; - is stdin")
                      ->type_name("FILE|-");
-    app.add_option("--queries", asked.queries_path, "keys to ask for, in this order; the same kinds of file")
+    app.add_option("--queries", asked.queries_path, "keys to query, in this order; the same kinds of file")
         ->type_name("FILE|-");
-    auto* store = app.add_option("--store", asked.store_path, "where the database is, or is made")->type_name("DIR");
+    auto* store = app.add_option("--store", asked.store_path, "folder of the database; created if --keys is given")
+                      ->type_name("DIR");
     add_count(app, "--number-of-keys", asked.own_keys, {1, 1'000'000'000},
-              fmt::format("keys of its own, without --keys and --store; written as {}", count_syntax))
+              fmt::format("generated keys, instead of --keys and --store; written as {}", count_syntax))
         ->excludes(keys)
         ->excludes(store);
-    add_count(app, "--number-of-queries", asked.own_queries, {1, 1'000'000'000}, "in each phase that is not a file");
+    add_count(app, "--number-of-queries", asked.own_queries, {1, 1'000'000'000},
+              "queries of each phase that is not from a file");
     app.add_option_function<std::string>(
            "--layout",
            [&asked](const std::string& name) {
                if (name != "clustered" && name != "indexed")
-                   refuse("--layout", fmt::format("'{:.40}' is no layout; there are clustered and indexed", name));
+                   refuse("--layout",
+                          fmt::format("'{:.40}' is not a layout; the layouts are clustered and indexed", name));
                asked.layout = name == "clustered" ? rocks::layout::clustered : rocks::layout::indexed;
            },
-           "order of the records on disk")
+           "order of the records in the database")
         ->type_name("clustered|indexed")
         ->default_str("clustered");
 }
@@ -296,10 +299,11 @@ void add_filters(CLI::App& app, request& asked) {
         ->allow_extra_args(false)
         ->type_name("A,B")
         ->default_str(usual);
-    app.add_option("--oracle", asked.oracle_path, "the model of daisy_bloom and daisy_broom: genista daisy train")
+    app.add_option("--oracle", asked.oracle_path, "model for daisy_bloom and daisy_broom, from genista daisy train")
         ->type_name("MODEL");
-    auto* rate = add_rate(app, "--error-rate", asked.error_rate,
-                          fmt::format("of the broom filter; all others get its memory. As {}", rate_syntax));
+    auto* rate =
+        add_rate(app, "--error-rate", asked.error_rate,
+                 fmt::format("false positive rate of broom; the other filters get as much memory. As {}", rate_syntax));
     app.add_option_function<std::string>(
            "--bits-per-key", [&asked](const std::string& text) { asked.bits_per_key = parse_bits(text); },
            fmt::format("memory of every filter, 1..{:g}, instead of --error-rate", most_bits_per_key))
@@ -316,14 +320,14 @@ std::string wrong_with_oracle(const request& asked) {
         return "--oracle is for daisy_bloom and daisy_broom, and --filters names neither";
     const bool broom = std::count(asked.filters.begin(), asked.filters.end(), filter_kind::daisy_broom) != 0;
     if (broom && asked.layout == rocks::layout::indexed)
-        return "--filters daisy_broom needs --layout clustered: the index of the other layout knows no oracle";
+        return "--filters daisy_broom needs --layout clustered: the index of the other layout supports no oracle";
     return {};
 }
 
-// What one option alone cannot know.
+// Conditions on several options.
 exit_status check_and_run(const CLI::App& app, request& asked) {
     const auto given = app.get_options([](const CLI::Option* each) { return each->count() > 0; });
-    constexpr const char* usual_report = "genista-guard.html";
+    constexpr const char* usual_report = "genista-compare.html";
     if (given.empty()) {
         asked.attack = true;
         asked.own_queries = 50'000;
@@ -343,29 +347,29 @@ exit_status check_and_run(const CLI::App& app, request& asked) {
         check_apart({{"--keys", asked.keys_path}, {"--queries", asked.queries_path}, {"--oracle", asked.oracle_path}},
                     {{"--json", asked.json_path}, {"--report", asked.report_path}});
     if (!apart) return complain(exit_status::bad_input, apart.error().message());
-    return run_guard(asked);
+    return run_compare(asked);
 }
 
 }  // namespace
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare
 
 namespace genista::tool {
 
-command add_guard_command(CLI::App& root) {
-    const auto asked = std::make_shared<guard::request>();
-    CLI::App& app = *root.add_subcommand("guard", "put filters before a store on disk and see what absent keys cost");
-    app.footer(guard::footer);
-    guard::add_inputs(app, *asked);
-    guard::add_filters(app, *asked);
-    add_count(app, "--cache-mb", asked->cache_mb, {0, 1 << 20}, "block cache of each database");
-    add_count(app, "--value-bytes", asked->value_bytes, {0, 1 << 20}, "size of each value");
+command add_compare_command(CLI::App& root) {
+    const auto asked = std::make_shared<compare::request>();
+    CLI::App& app = *root.add_subcommand("compare", "compare filters before a store on disk: what absent keys cost");
+    app.footer(compare::footer);
+    compare::add_inputs(app, *asked);
+    compare::add_filters(app, *asked);
+    add_count(app, "--cache-mb", asked->cache_mb, {0, 1 << 20}, "block cache of each database, in MB");
+    add_count(app, "--value-bytes", asked->value_bytes, {0, 1 << 20}, "bytes of each value");
     app.add_flag("--attack", asked->attack, "add the replay attack");
-    add_count(app, "--pool", asked->pool, {1, 1'000'000}, "false positives that the adversary looks for");
-    add_count(app, "--threads", asked->threads, {1, 256}, "threads that ask at once");
-    add_count(app, "--seed", asked->seed, {}, "all chance comes from it, but for the hash key of a --store");
+    add_count(app, "--pool", asked->pool, {1, 1'000'000}, "false positives that the adversary collects");
+    add_count(app, "--threads", asked->threads, {1, 256}, "threads that query at the same time");
+    add_count(app, "--seed", asked->seed, {}, "source of all randomness but the hash key of a --store");
     add_json_target(app, asked->json_path);
     add_report_target(app, asked->report_path);
-    return {&app, [asked, &app] { return guard::check_and_run(app, *asked); }};
+    return {&app, [asked, &app] { return compare::check_and_run(app, *asked); }};
 }
 
 }  // namespace genista::tool

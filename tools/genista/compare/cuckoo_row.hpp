@@ -12,16 +12,16 @@
 #include <type_traits>
 #include <utility>
 
+#include "compare/databases.hpp"
+#include "compare/guarded_row.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "guard/databases.hpp"
-#include "guard/guard_row.hpp"
 #include "papers/cuckoo.hpp"
 #include "papers/cyclic.hpp"
 #include "papers/swapping.hpp"
 #include "stores/rocksdb/slot_records.hpp"
 #include "support/guard/slotted_store.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 // The filter with the largest fingerprints that fits the budget together with its guard.
 template <class Filter>
@@ -57,7 +57,7 @@ template <class Filter, guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_cuckoo_row(filter_kind kind, const setting& of,
                                                                  const budget& sizes, std::unique_ptr<Store>&& store,
                                                                  Records& all, const rocksdb::Options& options) {
-    using row = guard_row<Filter, slotted_store<Store, rocks::slot_records>>;
+    using row = guarded_row<Filter, slotted_store<Store, rocks::slot_records>>;
     auto filter = make_cuckoo<Filter>(of, sizes, row::overhead_bytes(), store->hash());
     if (!filter) return filter.error();
     auto slots = rocks::slot_records::open(of.room / std::string{"slots-"}.append(to_string(kind)), {options});
@@ -92,4 +92,4 @@ template <class Call>
     }
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -1,19 +1,19 @@
-// genista guard with the cuckoo family: the same memory as the others, slots beside both layouts,
+// genista compare with the cuckoo family: the same memory as the others, slots beside both layouts,
 // lessons counted, and nothing left behind. No test looks at how large a time is.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "guard_cli.hpp"
+#include "compare_cli.hpp"
 
-namespace genista::test::guard_cuckoo_cli_test {
+namespace genista::test::compare_cuckoo_cli_test {
 namespace {
 
 constexpr const char* members[] = {"cuckoo", "cuckooing", "cyclic1", "cyclic2", "cyclic3", "swapping"};
 constexpr const char* all_members = "cuckoo,cuckooing,cyclic1,cyclic2,cyclic3,swapping";
 
-TEST(guard_cuckoo_cli, every_member_answers_right_in_both_layouts_with_one_thread_and_with_several) {
+TEST(compare_cuckoo_cli, every_member_answers_right_in_both_layouts_with_one_thread_and_with_several) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 2000));
     std::string queries = lines("in", 0, 2000);
@@ -22,7 +22,7 @@ TEST(guard_cuckoo_cli, every_member_answers_right_in_both_layouts_with_one_threa
     for (const char* layout : {"clustered", "indexed"}) {
         for (const char* threads : {"1", "3"}) {
             const tool_run run =
-                run_tool({"guard", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
+                run_tool({"compare", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
                           all_members, "--layout", layout, "--threads", threads, "--json", "-"});
             ASSERT_EQ(run.status, 0) << run.err;
             const json document = run.json();
@@ -37,11 +37,11 @@ TEST(guard_cuckoo_cli, every_member_answers_right_in_both_layouts_with_one_threa
     }
 }
 
-TEST(guard_cuckoo_cli, every_member_gets_the_memory_of_the_others_and_no_more) {
+TEST(compare_cuckoo_cli, every_member_gets_the_memory_of_the_others_and_no_more) {
     for (const char* bits : {"22", "30"}) {
         for (const char* layout : {"clustered", "indexed"}) {
             const tool_run run =
-                run_tool({"guard", "--number-of-keys", "30000", "--number-of-queries", "100", "--value-bytes", "8",
+                run_tool({"compare", "--number-of-keys", "30000", "--number-of-queries", "100", "--value-bytes", "8",
                           "--filters", all_members, "--bits-per-key", bits, "--layout", layout, "--json", "-"});
             ASSERT_EQ(run.status, 0) << run.err;
             const json document = run.json();
@@ -55,18 +55,18 @@ TEST(guard_cuckoo_cli, every_member_gets_the_memory_of_the_others_and_no_more) {
     }
 }
 
-TEST(guard_cuckoo_cli, too_little_memory_is_refused_with_what_is_needed) {
+TEST(compare_cuckoo_cli, too_little_memory_is_refused_with_what_is_needed) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 1000));
     for (const std::string name : {"cuckoo", "swapping"}) {
-        expect_refused({"guard", "--keys", scratch / "keys", "--filters", name, "--bits-per-key", "3"},
+        expect_refused({"compare", "--keys", scratch / "keys", "--filters", name, "--bits-per-key", "3"},
                        "3.00 bits a key are too little for a " + name + " filter of 1000 keys", "which needs");
     }
 }
 
 // About ten bits a slot and the same questions four times: those that learn waste less than the one
 // that does not, which wastes what it wasted before.
-TEST(guard_cuckoo_cli, those_that_learn_waste_less_and_say_what_it_took) {
+TEST(compare_cuckoo_cli, those_that_learn_waste_less_and_say_what_it_took) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 20'000));
     std::string queries;
@@ -74,7 +74,7 @@ TEST(guard_cuckoo_cli, those_that_learn_waste_less_and_say_what_it_took) {
     put_contents(scratch / "queries", queries);
     for (const char* layout : {"clustered", "indexed"}) {
         const tool_run run =
-            run_tool({"guard", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters", all_members,
+            run_tool({"compare", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters", all_members,
                       "--value-bytes", "8", "--bits-per-key", "24", "--seed", "5", "--layout", layout, "--json", "-"});
         ASSERT_EQ(run.status, 0) << run.err;
         const json document = run.json();
@@ -96,9 +96,9 @@ TEST(guard_cuckoo_cli, those_that_learn_waste_less_and_say_what_it_took) {
     }
 }
 
-TEST(guard_cuckoo_cli, a_replay_attack_tells_the_members_apart) {
+TEST(compare_cuckoo_cli, a_replay_attack_tells_the_members_apart) {
     const tool_run run =
-        run_tool({"guard", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool", "200", "--attack",
+        run_tool({"compare", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool", "200", "--attack",
                   "--value-bytes", "8", "--filters", "cuckoo,cuckooing,cyclic3,broom", "--json", "-"});
     ASSERT_EQ(run.status, 0) << run.err;
     const json document = run.json();
@@ -110,10 +110,10 @@ TEST(guard_cuckoo_cli, a_replay_attack_tells_the_members_apart) {
     }
 }
 
-TEST(guard_cuckoo_cli, a_seed_repeats_the_counts) {
+TEST(compare_cuckoo_cli, a_seed_repeats_the_counts) {
     const auto counts = [](const char* seed) {
         const tool_run run =
-            run_tool({"guard", "--number-of-keys", "8000", "--number-of-queries", "20000", "--value-bytes", "8",
+            run_tool({"compare", "--number-of-keys", "8000", "--number-of-queries", "20000", "--value-bytes", "8",
                       "--filters", all_members, "--bits-per-key", "42", "--seed", seed, "--json", "-"});
         EXPECT_EQ(run.status, 0) << run.err;
         std::vector<std::uint64_t> all;
@@ -131,13 +131,13 @@ TEST(guard_cuckoo_cli, a_seed_repeats_the_counts) {
     EXPECT_NE(first, counts("4"));
 }
 
-TEST(guard_cuckoo_cli, a_store_that_was_given_is_only_read_and_no_slots_stay_behind) {
+TEST(compare_cuckoo_cli, a_store_that_was_given_is_only_read_and_no_slots_stay_behind) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 1500));
     const std::string temporary = scratch / "tmp";
     std::filesystem::create_directory(temporary);
-    const std::string guard = "TMPDIR='" + temporary + "' $GENISTA guard --store '" + (scratch / "store") + "' ";
-    ASSERT_EQ(shell(guard + "--keys '" + (scratch / "keys") + "' --filters none --number-of-queries 10 > /dev/null"),
+    const std::string compare = "TMPDIR='" + temporary + "' $GENISTA compare --store '" + (scratch / "store") + "' ";
+    ASSERT_EQ(shell(compare + "--keys '" + (scratch / "keys") + "' --filters none --number-of-queries 10 > /dev/null"),
               0);
     const auto files = [&] {
         std::vector<std::pair<std::string, std::string>> found;
@@ -150,14 +150,14 @@ TEST(guard_cuckoo_cli, a_store_that_was_given_is_only_read_and_no_slots_stay_beh
         return found;
     };
     const auto before = files();
-    ASSERT_EQ(shell(guard + "--filters cuckooing,swapping --number-of-queries 500 > '" + (scratch / "out") + "'"), 0);
+    ASSERT_EQ(shell(compare + "--filters cuckooing,swapping --number-of-queries 500 > '" + (scratch / "out") + "'"), 0);
     EXPECT_EQ(files(), before);
     EXPECT_TRUE(is_empty(temporary));
 }
 
-TEST(guard_cuckoo_cli, the_tables_fit_a_page_and_say_what_was_learnt) {
+TEST(compare_cuckoo_cli, the_tables_fit_a_page_and_say_what_was_learnt) {
     const tool_run run =
-        run_tool({"guard", "--number-of-keys", "3000", "--number-of-queries", "20000", "--value-bytes", "8",
+        run_tool({"compare", "--number-of-keys", "3000", "--number-of-queries", "20000", "--value-bytes", "8",
                   "--filters", "none,rocksdb_ribbon,cuckoo,cuckooing,cyclic1,cyclic2,cyclic3,swapping,broom"});
     ASSERT_EQ(run.status, 0) << run.err;
     for (const char* word : {"cuckooing", "cyclic3", "swapping", "Repaired mistakes and the reads of R to learn: "})
@@ -165,9 +165,9 @@ TEST(guard_cuckoo_cli, the_tables_fit_a_page_and_say_what_was_learnt) {
     std::istringstream all{run.out};
     for (std::string line; std::getline(all, line);)
         EXPECT_LE(line.size(), 126u) << line;  // in bytes: µ and quotes take more
-    const std::string help = run_tool({"guard", "--help"}).out;
+    const std::string help = run_tool({"compare", "--help"}).out;
     for (const char* name : members) EXPECT_NE(help.find(name), std::string::npos) << name;
 }
 
 }  // namespace
-}  // namespace genista::test::guard_cuckoo_cli_test
+}  // namespace genista::test::compare_cuckoo_cli_test

@@ -12,18 +12,18 @@
 #include <numeric>
 #include <utility>
 
+#include "compare/cuckoo_row.hpp"
+#include "compare/daisy_row.hpp"
+#include "compare/databases.hpp"
+#include "compare/guarded_row.hpp"
+#include "compare/plain_row.hpp"
+#include "compare/plain_store.hpp"
+#include "compare/rocksdb_options.hpp"
+#include "compare/sorted_files.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
-#include "guard/cuckoo_row.hpp"
-#include "guard/daisy_row.hpp"
-#include "guard/databases.hpp"
-#include "guard/guard_row.hpp"
-#include "guard/plain_row.hpp"
-#include "guard/plain_store.hpp"
-#include "guard/rocksdb_options.hpp"
-#include "guard/sorted_files.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 namespace {
 
 // guarded_db opens its database itself; what reads it is seen by RocksDB's own count, which a read
@@ -62,7 +62,7 @@ class guarded_db_row final : public contender {
     std::unique_ptr<rocks::guarded_db> db_;
 };
 
-using indexed_bloom_row = guard_row<bloom_filter, plain_store>;
+using indexed_bloom_row = guarded_row<bloom_filter, plain_store>;
 
 class indexed_databases final : public databases {
   public:
@@ -327,4 +327,4 @@ std::unique_ptr<databases> make_indexed_databases(const setting& of) {
     return std::make_unique<indexed_databases>(of);
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -1,4 +1,4 @@
-// What `genista guard` was asked to do: one field an option, with its default.
+// What `genista compare` was asked to do: one field an option, with its default.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "genista/detail/stores/rocksdb/meta.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 enum class filter_kind : unsigned char {
     none,            // every query is a read
@@ -98,4 +98,4 @@ struct request {
     [[nodiscard]] bool makes_keys() const noexcept { return keys_path.empty() && store_path.empty(); }
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -13,14 +13,14 @@
 #include <memory>
 #include <string>
 
+#include "compare/contender.hpp"
+#include "compare/run_phase.hpp"
+#include "compare/workload.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/oracles/oracle_model.hpp"
-#include "guard/contender.hpp"
-#include "guard/run_phase.hpp"
-#include "guard/workload.hpp"
 #include "scratch.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 struct budget {
     double bits_per_key = 0;  // of every filter
@@ -85,4 +85,4 @@ using measure_guard = std::function<result<std::uint64_t>(double rate)>;
 // Is there room for `copies` of what is to be stored? An error names both figures.
 [[nodiscard]] result<void> check_room(const setting& of, std::size_t copies);
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -11,13 +11,13 @@
 #include <optional>
 #include <utility>
 
+#include "compare/databases.hpp"
+#include "compare/guarded_row.hpp"
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/filters/with_oracle.hpp"
-#include "guard/databases.hpp"
-#include "guard/guard_row.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 // `least_bytes` is what the smallest of its kind takes.
 [[nodiscard]] inline error too_little_for(const char* filter, const setting& of, const budget& sizes,
@@ -129,7 +129,7 @@ template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
     using filter_type = daisy_broom_filter<any_oracle>;
-    using row = guard_row<filter_type, Store>;
+    using row = guarded_row<filter_type, Store>;
     const std::uint64_t bytes = bytes_of_row(of, sizes, true);
     std::uint64_t comes_to = 0;  // the last filter that fitted until its keys came
     for (const bool late : {true, false}) {
@@ -168,7 +168,7 @@ template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_bloom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
     using filter_type = with_oracle<daisy_bloom_filter, any_oracle>;
-    using row = guard_row<filter_type, Store>;
+    using row = guarded_row<filter_type, Store>;
     constexpr int most_quarter_bits = 4 * 32;
     const std::uint64_t bytes = bytes_of_row(of, sizes, false);
     const std::uint64_t beside = row::overhead_bytes() + of.model->oracle()->memory_bytes() + sizeof(filter_type);
@@ -195,4 +195,4 @@ template <guarded_store Store, remote_map Records>
     return too_little_for("daisy_bloom", of, sizes, least);
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "guard/contender.hpp"
-#include "guard/run_phase.hpp"
+#include "compare/contender.hpp"
+#include "compare/run_phase.hpp"
 #include "lab/workloads/key_table.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 using lab::key_number;
 using lab::key_table;
@@ -30,4 +30,4 @@ struct pool {
 // The pool, over and over, `queries` in all.
 [[nodiscard]] std::vector<key_number> replay_of(const pool& found, std::uint64_t queries);
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

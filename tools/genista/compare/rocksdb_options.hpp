@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "compare/request.hpp"
 #include "genista/base/result.hpp"
-#include "guard/request.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 using filter_policy = std::shared_ptr<const rocksdb::FilterPolicy>;
 
@@ -33,4 +33,4 @@ struct sized_policy {
 // Bytes of the filters in all files of a family, from RocksDB's own properties.
 [[nodiscard]] result<std::uint64_t> filter_bytes(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family);
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -1,5 +1,5 @@
 // What both layouts share. See databases.hpp.
-#include "guard/databases.hpp"
+#include "compare/databases.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -8,7 +8,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/workloads/random.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 std::string value_of(key_number number, std::uint64_t bytes) {
     lab::random_stream chance{number};
@@ -22,7 +22,7 @@ std::string value_of(key_number number, std::uint64_t bytes) {
 
 namespace {
 
-// Measured, by attacks on 2*10^4 to 10^6 keys (genista guard --attack --number-of-keys N): 24 to 26
+// Measured, by attacks on 2*10^4 to 10^6 keys (genista compare --attack --number-of-keys N): 24 to 26
 // bits for a false positive learnt, and at most 1.7 bits a key, because bins that learnt much are
 // renewed.
 constexpr double bits_a_lesson = 26, most_lessons_bits_per_key = 1.75;
@@ -101,4 +101,4 @@ result<void> check_room(const setting& of, std::size_t copies) {
                        copies, keys.size(), of.asked.value_bytes, needed >> 20, of.room.path().c_str(), there >> 20);
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -2,17 +2,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "compare/cuckoo_row.hpp"
+#include "compare/daisy_row.hpp"
+#include "compare/databases.hpp"
+#include "compare/guarded_row.hpp"
+#include "compare/plain_row.hpp"
+#include "compare/rocksdb_options.hpp"
+#include "compare/sorted_files.hpp"
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
 #include "genista/filters/broom.hpp"
-#include "guard/cuckoo_row.hpp"
-#include "guard/daisy_row.hpp"
-#include "guard/databases.hpp"
-#include "guard/guard_row.hpp"
-#include "guard/plain_row.hpp"
-#include "guard/rocksdb_options.hpp"
-#include "guard/sorted_files.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 namespace {
 
 using rocks::clustered_options;
@@ -28,8 +28,8 @@ struct hashed_reads {
 };
 
 using clustered_store_row = plain_row<hashed_reads>;
-using clustered_bloom_row = guard_row<bloom_filter, clustered_store>;
-using clustered_broom_row = guard_row<broom_filter, clustered_store>;
+using clustered_bloom_row = guarded_row<bloom_filter, clustered_store>;
+using clustered_broom_row = guarded_row<broom_filter, clustered_store>;
 
 class clustered_databases final : public databases {
   public:
@@ -273,4 +273,4 @@ std::unique_ptr<databases> make_clustered_databases(const setting& of) {
     return std::make_unique<clustered_databases>(of);
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

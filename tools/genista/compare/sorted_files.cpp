@@ -1,12 +1,12 @@
 // Table files and how they join a database. See sorted_files.hpp.
-#include "guard/sorted_files.hpp"
+#include "compare/sorted_files.hpp"
 
 #include <filesystem>
 #include <utility>
 
 #include "genista/detail/stores/rocksdb/status.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 void remove_loading(const std::string& database) noexcept {
     std::error_code ignored;
@@ -69,4 +69,4 @@ result<void> sorted_files::move_into(rocksdb::DB& db, rocksdb::ColumnFamilyHandl
     return {};
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

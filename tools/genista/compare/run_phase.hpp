@@ -11,11 +11,11 @@
 #include <span>
 #include <vector>
 
-#include "guard/contender.hpp"
-#include "guard/figures.hpp"
+#include "compare/contender.hpp"
+#include "compare/figures.hpp"
 #include "lab/workloads/key_table.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 using lab::key_number;
 using lab::key_table;
@@ -39,4 +39,4 @@ using tick = std::function<void(double share, std::string_view what)>;
 // The same queries to each, uncounted: tables opened, caches no longer empty.
 [[nodiscard]] result<void> warm_up(const contenders& field, const stream& queries);
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "guard/contender.hpp"
+#include "compare/contender.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 // Store: read(key, value) -> result<bool>.
 template <class Store>
@@ -34,4 +34,4 @@ class plain_row final : public contender {
     std::uint64_t filter_bytes_;
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -20,7 +20,7 @@
 #include "genista/remote/remote.hpp"
 #include "lab/workloads/key_table.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 [[nodiscard]] inline error only_reads() noexcept {
     return error::make(error_code::unsupported, "this database is opened to read");
@@ -100,4 +100,4 @@ class sorted_keys {
     std::vector<std::pair<digest, lab::key_number>> order_;
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

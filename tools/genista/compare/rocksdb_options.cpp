@@ -1,5 +1,5 @@
 // Options, policies and the size of RocksDB's own filters. See rocksdb_options.hpp.
-#include "guard/rocksdb_options.hpp"
+#include "compare/rocksdb_options.hpp"
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
@@ -17,7 +17,7 @@
 #include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "genista/detail/stores/rocksdb/status.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 namespace {
 
 class silent_log final : public rocksdb::Logger {
@@ -103,4 +103,4 @@ result<std::uint64_t> filter_bytes(rocksdb::DB& db, rocksdb::ColumnFamilyHandle&
     return bytes;
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

@@ -1,23 +1,23 @@
-// genista guard on small sets: every promised field, counts that can be worked out by hand, and
-// whatever can be wrong with the options. Files and stores are in guard_files_cli_test.cpp. No test
+// genista compare on small sets: every promised field, counts that can be worked out by hand, and
+// whatever can be wrong with the options. Files and stores are in compare_files_cli_test.cpp. No test
 // looks at how large a time is.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "guard_cli.hpp"
+#include "compare_cli.hpp"
 
-namespace genista::test::guard_cli_test {
+namespace genista::test::compare_cli_test {
 namespace {
 
-arguments small_guard(const arguments& more = {}) {
+arguments small_compare(const arguments& more = {}) {
     return joined(
-        {"guard", "--number-of-keys", "3000", "--number-of-queries", "1500", "--value-bytes", "50", "--json", "-"},
+        {"compare", "--number-of-keys", "3000", "--number-of-queries", "1500", "--value-bytes", "50", "--json", "-"},
         more);
 }
 
-TEST(guard_cli, json_has_every_promised_field_for_every_filter) {
-    const tool_run run = run_tool(small_guard());
+TEST(compare_cli, json_has_every_promised_field_for_every_filter) {
+    const tool_run run = run_tool(small_compare());
     ASSERT_EQ(run.status, 0) << run.err;
     EXPECT_EQ(run.err, "") << "no progress bar where stderr is no terminal";
     const json document = run.json();
@@ -49,10 +49,10 @@ TEST(guard_cli, json_has_every_promised_field_for_every_filter) {
     EXPECT_EQ(document.at("run").at("keys"), 3000);
 }
 
-TEST(guard_cli, all_filters_get_the_same_memory) {
+TEST(compare_cli, all_filters_get_the_same_memory) {
     for (const arguments& size : {arguments{"--error-rate", "1e-4"}, arguments{"--bits-per-key", "30"}}) {
         for (const char* layout : {"clustered", "indexed"}) {
-            const tool_run run = run_tool(joined({"guard", "--number-of-keys", "30000", "--number-of-queries", "100",
+            const tool_run run = run_tool(joined({"compare", "--number-of-keys", "30000", "--number-of-queries", "100",
                                                   "--value-bytes", "8", "--layout", layout, "--json", "-"},
                                                  size));
             ASSERT_EQ(run.status, 0) << run.err;
@@ -74,7 +74,7 @@ TEST(guard_cli, all_filters_get_the_same_memory) {
     }
 }
 
-TEST(guard_cli, a_file_of_queries_is_replayed_and_counted_exactly) {
+TEST(compare_cli, a_file_of_queries_is_replayed_and_counted_exactly) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 500));
     // 500 stored keys, 300 absent ones three times over, and one absent key ten times.
@@ -85,7 +85,7 @@ TEST(guard_cli, a_file_of_queries_is_replayed_and_counted_exactly) {
     for (const char* layout : {"clustered", "indexed"}) {
         for (const char* threads : {"1", "3"}) {
             const tool_run run =
-                run_tool({"guard", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
+                run_tool({"compare", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
                           "none,bloom,broom,broom_static", "--layout", layout, "--threads", threads, "--json", "-"});
             ASSERT_EQ(run.status, 0) << run.err;
             const json document = run.json();
@@ -103,13 +103,13 @@ TEST(guard_cli, a_file_of_queries_is_replayed_and_counted_exactly) {
     }
 }
 
-TEST(guard_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_is_asked) {
+TEST(compare_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_is_asked) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 20'000));
     std::string queries;
     for (int i = 0; i < 4; ++i) queries += lines("out", 0, 30'000);
     put_contents(scratch / "queries", queries);
-    const tool_run run = run_tool({"guard", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
+    const tool_run run = run_tool({"compare", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
                                    "broom,broom_static", "--value-bytes", "8", "--seed", "5", "--json", "-"});
     ASSERT_EQ(run.status, 0) << run.err;
     const json document = run.json();
@@ -127,9 +127,9 @@ TEST(guard_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_is
     EXPECT_LT(broom.at("repeated_wasted_reads").get<int>(), idle.at("repeated_wasted_reads").get<int>() / 20);
 }
 
-TEST(guard_cli, a_replay_attack_costs_every_filter_every_time_but_the_one_that_learns) {
+TEST(compare_cli, a_replay_attack_costs_every_filter_every_time_but_the_one_that_learns) {
     for (const char* layout : {"clustered", "indexed"}) {
-        const tool_run run = run_tool({"guard", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool",
+        const tool_run run = run_tool({"compare", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool",
                                        "200", "--attack", "--value-bytes", "8", "--filters",
                                        "none,bloom,broom,broom_static", "--layout", layout, "--json", "-"});
         ASSERT_EQ(run.status, 0) << run.err;
@@ -149,9 +149,9 @@ TEST(guard_cli, a_replay_attack_costs_every_filter_every_time_but_the_one_that_l
     }
 }
 
-TEST(guard_cli, an_attack_finds_the_false_positives_of_rocksdbs_own_filters) {
-    const tool_run run = run_tool({"guard", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool", "200",
-                                   "--attack", "--value-bytes", "8", "--bits-per-key", "6", "--filters",
+TEST(compare_cli, an_attack_finds_the_false_positives_of_rocksdbs_own_filters) {
+    const tool_run run = run_tool({"compare", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool",
+                                   "200", "--attack", "--value-bytes", "8", "--bits-per-key", "6", "--filters",
                                    "rocksdb_bloom,rocksdb_ribbon", "--json", "-"});
     ASSERT_EQ(run.status, 0) << run.err;
     const json document = run.json();
@@ -164,9 +164,9 @@ TEST(guard_cli, an_attack_finds_the_false_positives_of_rocksdbs_own_filters) {
     EXPECT_LT(bloom, 0.12);
 }
 
-TEST(guard_cli, a_seed_repeats_the_counts) {
+TEST(compare_cli, a_seed_repeats_the_counts) {
     const auto counts = [](const char* seed) {
-        const tool_run run = run_tool(small_guard({"--seed", seed, "--filters", "bloom,broom"}));
+        const tool_run run = run_tool(small_compare({"--seed", seed, "--filters", "bloom,broom"}));
         EXPECT_EQ(run.status, 0) << run.err;
         std::vector<std::uint64_t> all;
         const json document = run.json();
@@ -182,16 +182,17 @@ TEST(guard_cli, a_seed_repeats_the_counts) {
     EXPECT_NE(counts("3"), counts("4"));
 }
 
-TEST(guard_cli, the_tables_fit_a_page_and_json_and_report_are_written_beside_them) {
+TEST(compare_cli, the_tables_fit_a_page_and_json_and_report_are_written_beside_them) {
     const scratch_folder scratch;
-    const tool_run run = run_tool({"guard", "--number-of-keys", "3000", "--number-of-queries", "1000", "--value-bytes",
-                                   "8", "--json", scratch / "guard.json", "--report", scratch / "guard.html"});
+    const tool_run run =
+        run_tool({"compare", "--number-of-keys", "3000", "--number-of-queries", "1000", "--value-bytes", "8", "--json",
+                  scratch / "compare.json", "--report", scratch / "compare.html"});
     ASSERT_EQ(run.status, 0) << run.err;
-    EXPECT_EQ(json::parse(contents(scratch / "guard.json")).at("phases").size(), 3u);
-    const std::string page = contents(scratch / "guard.html");
+    EXPECT_EQ(json::parse(contents(scratch / "compare.json")).at("phases").size(), 3u);
+    const std::string page = contents(scratch / "compare.html");
     EXPECT_NE(page.find("<html"), std::string::npos);
     EXPECT_NE(page.find("half present"), std::string::npos);
-    for (const char* word : {"zipf", "uniform", "half present", "rocksdb_ribbon", "wasted", "denied", "guard.html"})
+    for (const char* word : {"zipf", "uniform", "half present", "rocksdb_ribbon", "wasted", "denied", "compare.html"})
         EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
     std::size_t begin = 0;
     for (std::size_t end = run.out.find('\n'); end != std::string::npos; end = run.out.find('\n', begin)) {
@@ -202,33 +203,33 @@ TEST(guard_cli, the_tables_fit_a_page_and_json_and_report_are_written_beside_the
     }
 }
 
-TEST(guard_cli, help_names_every_option_and_has_an_example) {
-    const tool_run run = run_tool({"guard", "--help"});
+TEST(compare_cli, help_names_every_option_and_has_an_example) {
+    const tool_run run = run_tool({"compare", "--help"});
     EXPECT_EQ(run.status, 0);
     for (const char* word :
          {"--keys", "--queries", "--store", "--layout", "--filters", "--error-rate", "--bits-per-key", "--cache-mb",
-          "--value-bytes", "--attack", "--threads", "--json", "--report", "Example:\n  genista guard"})
+          "--value-bytes", "--attack", "--threads", "--json", "--report", "Example:\n  genista compare"})
         EXPECT_NE(run.out.find(word), std::string::npos) << word;
 }
 
-TEST(guard_cli, options_that_make_no_sense_are_refused) {
+TEST(compare_cli, options_that_make_no_sense_are_refused) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", "a\n");
-    expect_refused({"guard", "--filters", "none,quotient"}, "'quotient'", "none, rocksdb_bloom");
-    expect_refused({"guard", "--filters", "broom,broom"}, "'broom'", "once");
-    expect_refused({"guard", "--layout", "heap"}, "'heap'", "clustered and indexed");
-    expect_refused({"guard", "--bits-per-key", "0.5"}, "'0.5'", "from 1 to 100");
-    expect_refused({"guard", "--bits-per-key", "ten"}, "'ten'", "from 1 to 100");
-    expect_refused({"guard", "--bits-per-key", "10", "--error-rate", "1%"}, "--error-rate", "--bits-per-key");
-    expect_refused({"guard", "--error-rate", "1e-9"}, "1e-09", "range");
-    expect_refused({"guard", "--threads", "0"}, "'0'", "from 1 to 256");
-    expect_refused({"guard", "--queries", scratch / "keys"}, "--queries", "--keys");
-    expect_refused({"guard", "--keys", "-", "--queries", "-"}, "--queries", "standard input");
-    expect_refused({"guard", "--keys", scratch / "keys", "--number-of-keys", "5"}, "--number-of-keys", "--keys");
-    expect_refused({"guard", "--report", "-"}, "'-'", "HTML");
-    expect_refused({"guard", "--report", scratch / "no/such.html"}, "such.html", "cannot be written");
-    expect_refused({"guard", "--keys", scratch / "keys", "--bits-per-key", "12"}, "12.00", "which needs");
+    expect_refused({"compare", "--filters", "none,quotient"}, "'quotient'", "none, rocksdb_bloom");
+    expect_refused({"compare", "--filters", "broom,broom"}, "'broom'", "once");
+    expect_refused({"compare", "--layout", "heap"}, "'heap'", "clustered and indexed");
+    expect_refused({"compare", "--bits-per-key", "0.5"}, "'0.5'", "from 1 to 100");
+    expect_refused({"compare", "--bits-per-key", "ten"}, "'ten'", "from 1 to 100");
+    expect_refused({"compare", "--bits-per-key", "10", "--error-rate", "1%"}, "--error-rate", "--bits-per-key");
+    expect_refused({"compare", "--error-rate", "1e-9"}, "1e-09", "range");
+    expect_refused({"compare", "--threads", "0"}, "'0'", "from 1 to 256");
+    expect_refused({"compare", "--queries", scratch / "keys"}, "--queries", "--keys");
+    expect_refused({"compare", "--keys", "-", "--queries", "-"}, "--queries", "standard input");
+    expect_refused({"compare", "--keys", scratch / "keys", "--number-of-keys", "5"}, "--number-of-keys", "--keys");
+    expect_refused({"compare", "--report", "-"}, "'-'", "HTML");
+    expect_refused({"compare", "--report", scratch / "no/such.html"}, "such.html", "cannot be written");
+    expect_refused({"compare", "--keys", scratch / "keys", "--bits-per-key", "12"}, "12.00", "which needs");
 }
 
 }  // namespace
-}  // namespace genista::test::guard_cli_test
+}  // namespace genista::test::compare_cli_test

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "guard/databases.hpp"
-#include "guard/figures.hpp"
-#include "guard/request.hpp"
+#include "compare/databases.hpp"
+#include "compare/figures.hpp"
+#include "compare/request.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 
 struct outcome {
     const request& asked;
@@ -27,4 +27,4 @@ struct outcome {
 // miscounts. Empty if nothing did.
 [[nodiscard]] std::string faults(const outcome& run);
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare

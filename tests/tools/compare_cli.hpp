@@ -1,4 +1,4 @@
-// What the tests of `genista guard` share: lines of keys, rows of the answer, and a shell for what
+// What the tests of `genista compare` share: lines of keys, rows of the answer, and a shell for what
 // needs one.
 #pragma once
 

@@ -1,20 +1,20 @@
-// genista guard and the world around it: key files of every shape, stores that stay, disks that are
+// genista compare and the world around it: key files of every shape, stores that stay, disks that are
 // full, and signals.
 #include <gtest/gtest.h>
 
-#include "guard_cli.hpp"
+#include "compare_cli.hpp"
 
-namespace genista::test::guard_files_cli_test {
+namespace genista::test::compare_files_cli_test {
 namespace {
 
 std::uint64_t keys_stored(const std::string& path) {
-    const tool_run run = run_tool({"guard", "--keys", path, "--filters", "none", "--number-of-queries", "10",
+    const tool_run run = run_tool({"compare", "--keys", path, "--filters", "none", "--number-of-queries", "10",
                                    "--value-bytes", "1", "--json", "-"});
     EXPECT_EQ(run.status, 0) << run.err;
     return run.status == 0 ? run.json().at("run").at("keys").get<std::uint64_t>() : 0;
 }
 
-TEST(guard_files_cli, line_ends_empty_lines_repetitions_and_zero_bytes_are_understood) {
+TEST(compare_files_cli, line_ends_empty_lines_repetitions_and_zero_bytes_are_understood) {
     const scratch_folder scratch;
     const auto stored = [&](const std::string& text) {
         put_contents(scratch / "keys", text);
@@ -29,36 +29,37 @@ TEST(guard_files_cli, line_ends_empty_lines_repetitions_and_zero_bytes_are_under
     EXPECT_EQ(stored("a\n" + std::string(65536, 'x') + "\r\n" + std::string(65535, 'x') + "\n"), 3u);
 }
 
-TEST(guard_files_cli, gzip_and_standard_input_are_read_like_plain_files) {
+TEST(compare_files_cli, gzip_and_standard_input_are_read_like_plain_files) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("key", 0, 1000));
     ASSERT_EQ(shell("gzip -k " + (scratch / "keys")), 0);
     EXPECT_EQ(keys_stored(scratch / "keys.gz"), 1000u);
     for (const char* name : {"keys", "keys.gz"}) {
-        ASSERT_EQ(shell("cat " + (scratch / name) + " | $GENISTA guard --keys - --filters none " +
+        ASSERT_EQ(shell("cat " + (scratch / name) + " | $GENISTA compare --keys - --filters none " +
                         "--number-of-queries 10 --value-bytes 1 --json - >" + (scratch / "out.json")),
                   0);
         EXPECT_EQ(json::parse(contents(scratch / "out.json")).at("run").at("keys"), 1000);
     }
 }
 
-TEST(guard_files_cli, bad_files_are_refused_by_name_and_line) {
+TEST(compare_files_cli, bad_files_are_refused_by_name_and_line) {
     const scratch_folder scratch;
     const auto refused = [&](const std::string& text, const std::string& value, const std::string& allowed) {
         put_contents(scratch / "bad", text);
-        expect_refused({"guard", "--keys", scratch / "bad"}, value, allowed);
+        expect_refused({"compare", "--keys", scratch / "bad"}, value, allowed);
     };
     refused("", scratch / "bad", "holds no key");
     refused("\n\r\n\n", scratch / "bad", "holds no key");
     refused("a\nb\n" + std::string(65537, 'x') + "\n", "line 3", "65536 bytes");
     refused("a\n" + std::string(300'000, 'x'), "line 2", "65536 bytes");
-    expect_refused({"guard", "--keys", scratch / "missing"}, scratch / "missing", "No such file");
-    expect_refused({"guard", "--keys", scratch.path().string()}, "it is a folder", "name a file");
+    expect_refused({"compare", "--keys", scratch / "missing"}, scratch / "missing", "No such file");
+    expect_refused({"compare", "--keys", scratch.path().string()}, "it is a folder", "name a file");
 
     put_contents(scratch / "keys", "a\n");
     put_contents(scratch / "empty", "");
-    expect_refused({"guard", "--keys", scratch / "keys", "--queries", scratch / "missing"}, "missing", "No such file");
-    expect_refused({"guard", "--keys", scratch / "keys", "--queries", scratch / "empty"}, "empty", "holds no key");
+    expect_refused({"compare", "--keys", scratch / "keys", "--queries", scratch / "missing"}, "missing",
+                   "No such file");
+    expect_refused({"compare", "--keys", scratch / "keys", "--queries", scratch / "empty"}, "empty", "holds no key");
 
     put_contents(scratch / "many", lines("key", 0, 5000));
     ASSERT_EQ(shell("gzip " + (scratch / "many")), 0);
@@ -69,13 +70,13 @@ TEST(guard_files_cli, bad_files_are_refused_by_name_and_line) {
     refused(bent, scratch / "bad", "cannot be read");
 }
 
-TEST(guard_files_cli, a_store_is_made_filled_and_opened_again) {
+TEST(compare_files_cli, a_store_is_made_filled_and_opened_again) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 400));
     put_contents(scratch / "more", lines("in", 300, 600));
     put_contents(scratch / "queries", lines("in", 0, 1000));
     for (const std::string layout : {"clustered", "indexed"}) {
-        const arguments usual{"guard",
+        const arguments usual{"compare",
                               "--store",
                               scratch / layout,
                               "--layout",
@@ -103,18 +104,18 @@ TEST(guard_files_cli, a_store_is_made_filled_and_opened_again) {
     }
 }
 
-TEST(guard_files_cli, what_is_no_store_of_that_layout_is_refused_and_left_alone) {
+TEST(compare_files_cli, what_is_no_store_of_that_layout_is_refused_and_left_alone) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 100));
     std::filesystem::create_directory(scratch / "junk");
     put_contents(scratch / "junk/letter", "dear reader");
     std::filesystem::create_directory(scratch / "nothing");
     const arguments with_keys{"--keys", scratch / "keys"};
-    expect_refused({"guard", "--store", scratch / "junk"}, scratch / "junk", "no RocksDB");
-    expect_refused(joined({"guard", "--store", scratch / "junk"}, with_keys), scratch / "junk", "no RocksDB");
-    expect_refused({"guard", "--store", scratch / "keys"}, scratch / "keys", "file");
-    expect_refused({"guard", "--store", scratch / "missing"}, scratch / "missing", "no database");
-    expect_refused({"guard", "--store", scratch / "nothing"}, scratch / "nothing", "empty");
+    expect_refused({"compare", "--store", scratch / "junk"}, scratch / "junk", "no RocksDB");
+    expect_refused(joined({"compare", "--store", scratch / "junk"}, with_keys), scratch / "junk", "no RocksDB");
+    expect_refused({"compare", "--store", scratch / "keys"}, scratch / "keys", "file");
+    expect_refused({"compare", "--store", scratch / "missing"}, scratch / "missing", "no database");
+    expect_refused({"compare", "--store", scratch / "nothing"}, scratch / "nothing", "empty");
     EXPECT_EQ(contents(scratch / "junk/letter"), "dear reader");
     EXPECT_FALSE(std::filesystem::exists(scratch / "missing"));
     EXPECT_TRUE(is_empty(scratch / "nothing"));
@@ -122,17 +123,17 @@ TEST(guard_files_cli, what_is_no_store_of_that_layout_is_refused_and_left_alone)
     const arguments quick{"--filters", "none", "--number-of-queries", "10", "--json", "-"};
     for (const std::string layout : {"clustered", "indexed"}) {
         const std::string other = layout == "clustered" ? "indexed" : "clustered";
-        const arguments made = joined({"guard", "--store", scratch / layout, "--layout", layout}, with_keys);
+        const arguments made = joined({"compare", "--store", scratch / layout, "--layout", layout}, with_keys);
         ASSERT_EQ(run_tool(joined(made, quick)).status, 0);
-        expect_refused({"guard", "--store", scratch / layout, "--layout", other}, layout, other);
-        expect_refused(joined({"guard", "--store", scratch / layout, "--layout", other}, with_keys), layout, other);
-        const tool_run again = run_tool(joined({"guard", "--store", scratch / layout, "--layout", layout}, quick));
+        expect_refused({"compare", "--store", scratch / layout, "--layout", other}, layout, other);
+        expect_refused(joined({"compare", "--store", scratch / layout, "--layout", other}, with_keys), layout, other);
+        const tool_run again = run_tool(joined({"compare", "--store", scratch / layout, "--layout", layout}, quick));
         ASSERT_EQ(again.status, 0) << again.err;
         EXPECT_EQ(again.json().at("run").at("keys"), 100);
     }
 }
 
-TEST(guard_files_cli, a_store_that_is_only_read_stays_as_it_is) {
+TEST(compare_files_cli, a_store_that_is_only_read_stays_as_it_is) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 300));
     const auto names_and_sizes = [](const std::string& folder) {
@@ -144,7 +145,7 @@ TEST(guard_files_cli, a_store_that_is_only_read_stays_as_it_is) {
         return all;
     };
     for (const std::string layout : {"clustered", "indexed"}) {
-        const arguments usual{"guard", "--store", scratch / layout, "--layout", layout, "--number-of-queries", "50"};
+        const arguments usual{"compare", "--store", scratch / layout, "--layout", layout, "--number-of-queries", "50"};
         ASSERT_EQ(run_tool(joined(usual, {"--keys", scratch / "keys"})).status, 0);
         const auto before = names_and_sizes(scratch / layout);
         ASSERT_EQ(run_tool(usual).status, 0);
@@ -152,14 +153,14 @@ TEST(guard_files_cli, a_store_that_is_only_read_stays_as_it_is) {
     }
 }
 
-TEST(guard_files_cli, a_disk_that_takes_no_more_ends_the_run_and_leaves_a_store_that_can_be_filled_later) {
+TEST(compare_files_cli, a_disk_that_takes_no_more_ends_the_run_and_leaves_a_store_that_can_be_filled_later) {
     const scratch_folder scratch;
     std::filesystem::create_directory(scratch / "tmp");
     put_contents(scratch / "keys", lines("in", 0, 5000));
     for (const std::string layout : {"clustered", "indexed"}) {
         // Files may grow to 1 MB, and 5000 values of 1000 bytes want 5: the write fails as on a
         // full disk.
-        const std::string line = "TMPDIR=" + (scratch / "tmp") + " $GENISTA guard --filters none " +
+        const std::string line = "TMPDIR=" + (scratch / "tmp") + " $GENISTA compare --filters none " +
                                  "--number-of-queries 10 --value-bytes 1000 --layout " + layout + " --keys " +
                                  (scratch / "keys") + " --store " + (scratch / layout) + " >" + (scratch / "out") +
                                  " 2>" + (scratch / "err");
@@ -171,16 +172,17 @@ TEST(guard_files_cli, a_disk_that_takes_no_more_ends_the_run_and_leaves_a_store_
     }
 }
 
-TEST(guard_files_cli, nothing_is_left_in_the_folder_for_temporary_files_whatever_happens) {
+TEST(compare_files_cli, nothing_is_left_in_the_folder_for_temporary_files_whatever_happens) {
     const scratch_folder scratch;
     std::filesystem::create_directory(scratch / "tmp");
-    const std::string tool = "TMPDIR=" + (scratch / "tmp") + " $GENISTA guard --number-of-keys 2000 --value-bytes 50 ";
+    const std::string tool =
+        "TMPDIR=" + (scratch / "tmp") + " $GENISTA compare --number-of-keys 2000 --value-bytes 50 ";
     const std::string quiet = " >/dev/null 2>&1";
     EXPECT_EQ(shell(tool + "--number-of-queries 100" + quiet), 0);
     EXPECT_TRUE(is_empty(scratch / "tmp"));
     EXPECT_EQ(shell(tool + "--bits-per-key 3" + quiet), 2);
     EXPECT_TRUE(is_empty(scratch / "tmp"));
-    const std::string missing = "TMPDIR=" + (scratch / "missing") + " $GENISTA guard --number-of-keys 10";
+    const std::string missing = "TMPDIR=" + (scratch / "missing") + " $GENISTA compare --number-of-keys 10";
     EXPECT_EQ(shell(missing + quiet), 2);
     for (const char* signal : {"INT", "TERM", "HUP"}) {
         // It would run for hours; it is told to stop when its folder is there. A shell has its
@@ -194,4 +196,4 @@ TEST(guard_files_cli, nothing_is_left_in_the_folder_for_temporary_files_whatever
 }
 
 }  // namespace
-}  // namespace genista::test::guard_files_cli_test
+}  // namespace genista::test::compare_files_cli_test

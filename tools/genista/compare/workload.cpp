@@ -1,5 +1,5 @@
 // Keys and queries from files or from a seed. See workload.hpp.
-#include "guard/workload.hpp"
+#include "compare/workload.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -9,7 +9,7 @@
 #include "lab/workloads/key_file.hpp"
 #include "lab/workloads/random.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool::compare {
 namespace {
 
 error too_many_keys() noexcept {
@@ -140,4 +140,4 @@ result<void> add_phases(const request& asked, workload& into) {
     return {};
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool::compare
