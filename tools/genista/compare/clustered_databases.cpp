@@ -55,7 +55,7 @@ class clustered_databases final : public databases {
 
     const setting& of_;
     clustered_pointer store_;  // while it is filled
-    std::size_t there_ = 0;    // keys that the store held before
+    std::size_t there_ = 0;    // keys that were in the store before
     budget sizes_;
 };
 
@@ -122,7 +122,7 @@ result<void> clustered_databases::fill_new() {
     return files.move_into(store_->db(), store_->family());
 }
 
-// Through the log: somebody's filter may be kept beside this database.
+// Through the log: a snapshot of a filter may be stored beside this database.
 result<void> clustered_databases::add_missing() {
     for (std::size_t i = there_; i < of_.work.stored; ++i) {
         const auto number = static_cast<key_number>(i);
@@ -242,7 +242,7 @@ result<contenders> clustered_databases::field() {
     const auto sizes = choose_budget(of_, clustered_broom_row::overhead_bytes(), bytes_at);
     if (!sizes) return sizes.error();
     sizes_ = *sizes;
-    // The same memory for every row, and enough for one that an attack makes larger.
+    // The same memory for every row, and enough for a filter that grows under attack.
     const auto& filters = of_.asked.filters;
     const bool has_daisy_broom = std::count(filters.begin(), filters.end(), filter_kind::daisy_broom) != 0;
     if (has_daisy_broom && of_.asked.attack && !of_.asked.bits_per_key) {
@@ -256,15 +256,7 @@ result<contenders> clustered_databases::field() {
             sizes_.broom_rate /= 2;
         }
     }
-    contenders made;
-    for (const filter_kind kind : of_.asked.filters) {
-        of_.tell(static_cast<double>(made.size()) / static_cast<double>(of_.asked.filters.size()),
-                 std::string{"building "}.append(to_string(kind)));
-        auto one = make(kind);
-        if (!one) return one.error();
-        made.push_back(std::move(*one));
-    }
-    return made;
+    return make_field(of_, [this](filter_kind kind) { return make(kind); });
 }
 
 }  // namespace

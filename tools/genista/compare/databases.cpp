@@ -22,9 +22,9 @@ std::string value_of(key_number number, std::uint64_t bytes) {
 
 namespace {
 
-// Measured, by attacks on 2*10^4 to 10^6 keys (genista compare --attack --number-of-keys N): 24 to 26
-// bits for a false positive learnt, and at most 1.7 bits a key, because bins that learnt much are
-// renewed.
+// Measured, by attacks on 2*10^4 to 10^6 keys (genista compare --attack --number-of-keys N): 24 to
+// 26 bits for a false positive learnt, and at most 1.7 bits a key, because bins that learnt much
+// are renewed.
 constexpr double bits_a_lesson = 26, most_lessons_bits_per_key = 1.75;
 
 bool has_broom(const request& asked) {
@@ -49,7 +49,7 @@ result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const
         return budget{.bits_per_key = 8.0 * static_cast<double>(*bytes) / keys + bits_for_lessons(of),
                       .broom_rate = of.asked.error_rate};
     }
-    // The smallest rate that fits, by trying: what a filter takes beside its slots depends on the
+    // The smallest rate that fits, by trials: the size of a filter beside its slots depends on the
     // keys.
     const double bits = *of.asked.bits_per_key;
     const double beside = 8.0 * static_cast<double>(guard_bytes) + bits_for_lessons(of) * keys;
@@ -75,7 +75,7 @@ result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const
 result<bloom_filter> make_bloom(const setting& of, const budget& sizes, std::uint64_t guard_bytes, const hasher& hash) {
     const double bytes = sizes.bits_per_key * static_cast<double>(of.work.stored) / 8;
     const auto beside = static_cast<double>(guard_bytes + sizeof(bloom_filter));
-    // A tenth at least is the filter's: below a few thousand keys a guard is mostly its ranges and
+    // The filter gets at least a tenth: below a few thousand keys a guard is mostly ranges and
     // counters.
     const auto bits = static_cast<std::uint64_t>(8 * std::max(bytes - beside, bytes / 10));
     return bloom_filter::make(
@@ -83,6 +83,19 @@ result<bloom_filter> make_bloom(const setting& of, const budget& sizes, std::uin
          .false_positive_rate = std::clamp(bloom_filter::fpr_for(of.work.stored, bits),
                                            bloom_filter::min_false_positive_rate, max_false_positive_rate),
          .hash = hash});
+}
+
+result<contenders> make_field(const setting& of,
+                              const std::function<result<std::unique_ptr<contender>>(filter_kind)>& make) {
+    contenders made;
+    for (const filter_kind kind : of.asked.filters) {
+        of.tell(static_cast<double>(made.size()) / static_cast<double>(of.asked.filters.size()),
+                std::string{"building "}.append(to_string(kind)));
+        auto one = make(kind);
+        if (!one) return one.error();
+        made.push_back(std::move(*one));
+    }
+    return made;
 }
 
 result<void> check_room(const setting& of, std::size_t copies) {

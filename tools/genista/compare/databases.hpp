@@ -1,11 +1,10 @@
-// databases: what the rows of the table stand on. One database holds the keys, opened once for each
-// row with a cache of its own; RocksDB's own filters are part of its files, so their rows have
-// copies of it, the same records in the same blocks.
+// databases: the databases behind the rows of the table. One database holds the keys, opened once
+// for each row with a cache of its own; RocksDB's own filters are part of its files, so their rows
+// have copies of it, the same records in the same blocks.
 //
 // The steps, in this order:
-//     open    looks at the store and takes the keys it holds into the workload. A bad store is left
-//             as it was
-//     fill    brings in the keys of the workload that are not there
+//     open    opens the store and adds its keys to the workload. A bad store is not changed
+//     fill    inserts the keys of the workload that are missing
 //     field   one contender a filter, all of the same size
 #pragma once
 
@@ -24,7 +23,7 @@ namespace genista::tool::compare {
 
 struct budget {
     double bits_per_key = 0;  // of every filter
-    double broom_rate = 0;    // what the broom filter makes of it
+    double broom_rate = 0;    // the rate of broom in that memory
 };
 
 // What all databases of a run have in common.
@@ -34,15 +33,15 @@ struct setting {
     workload& work;
     tick tell;
     bool direct_reads = false;            // decided when the store has been opened
-    const oracle_model* model = nullptr;  // there, if a filter of the run needs one
+    const oracle_model* model = nullptr;  // not null if a filter of the run needs it
 
-    // Of a database of our own: it repeats with the seed. A store that stays gets a secret one.
+    // From the seed for a temporary database, so that a run can be repeated. Secret for --store.
     [[nodiscard]] std::optional<hash_key> key() const {
         if (!asked.store_path.empty()) return std::nullopt;
         return hash_key::from_seed(asked.seed);
     }
     [[nodiscard]] std::string path() const { return asked.store_path.empty() ? room / "store" : asked.store_path; }
-    // The store is there already, and nothing is to be put into it.
+    // The store exists, and no keys are inserted.
     [[nodiscard]] bool only_reads() const noexcept { return !asked.store_path.empty() && asked.keys_path.empty(); }
 };
 
@@ -64,25 +63,29 @@ class databases {
 [[nodiscard]] std::unique_ptr<databases> make_clustered_databases(const setting& of);
 [[nodiscard]] std::unique_ptr<databases> make_indexed_databases(const setting& of);
 
-// Builds a guard with a broom filter of this rate and says how many bytes it takes.
+// Builds a guard with a broom filter of this rate and returns its bytes.
 using measure_guard = std::function<result<std::uint64_t>(double rate)>;
 
 // What every filter gets: the memory of a broom filter of --error-rate, or --bits-per-key.
-// `guard_bytes` is what a guard takes beside its filter. Learning needs memory too, so an attack
-// adds to it: no rival has less than broom ends with.
+// `guard_bytes` is the size of a guard without its filter. Learning needs memory too, so an attack
+// adds to it: no filter has less than broom has at the end.
 [[nodiscard]] result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const measure_guard& measure);
 
-// The part of it that is not for keys but for what an attack will teach a filter that learns.
+// The part of it for what a filter learns under attack.
 [[nodiscard]] double bits_for_lessons(const setting& of);
 
-// A Bloom filter that takes its budget together with its guard.
+// A Bloom filter that has its budget together with its guard.
 [[nodiscard]] result<bloom_filter> make_bloom(const setting& of, const budget& sizes, std::uint64_t guard_bytes,
                                               const hasher& hash);
 
 // `bytes` that look random and depend on the key's number alone.
 [[nodiscard]] std::string value_of(key_number number, std::uint64_t bytes);
 
-// Is there room for `copies` of what is to be stored? An error names both figures.
+// One contender for each filter of the run, in the order of --filters.
+[[nodiscard]] result<contenders> make_field(const setting& of,
+                                            const std::function<result<std::unique_ptr<contender>>(filter_kind)>& make);
+
+// Has the disk room for `copies` of the store? An error names both sizes.
 [[nodiscard]] result<void> check_room(const setting& of, std::size_t copies);
 
 }  // namespace genista::tool::compare

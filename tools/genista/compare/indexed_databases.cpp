@@ -3,8 +3,8 @@
 //
 // All rows stand on databases in the scratch folder: `plain`, a copy of it for each of RocksDB's
 // own filters, and for broom a copy made of links, which guarded_db indexes when it opens it. A
-// store that was given is read once, and filled if keys were given too; so a RocksDB that was never
-// guarded can be tried without a trace on it.
+// store that was given is read once, and filled if keys were given too; so a RocksDB database
+// without a guard can be tried and does not change.
 #include <rocksdb/statistics.h>
 
 #include <algorithm>
@@ -26,8 +26,7 @@
 namespace genista::tool::compare {
 namespace {
 
-// guarded_db opens its database itself; what reads it is seen by RocksDB's own count, which a read
-// makes in its thread.
+// guarded_db opens its database itself; reads are counted by RocksDB, in the thread of the read.
 class read_watch final : public rocksdb::Statistics {
   public:
     const char* Name() const override { return "genista_read_watch"; }
@@ -116,7 +115,7 @@ result<void> indexed_databases::take_keys(rocksdb::DB& from) {
     return {};
 }
 
-// A store of ours must be of this layout; a RocksDB that we know nothing about is as good.
+// A store of genista must be of this layout; any other RocksDB database is allowed.
 result<void> indexed_databases::check_given(rocks::database& given) const {
     rocksdb::ColumnFamilyHandle* const family = given.family(rocks::meta_family_name);
     if (family == nullptr) return {};
@@ -152,8 +151,7 @@ result<void> indexed_databases::fill() {
     return make_database(plain_path(), {});
 }
 
-// Through the guard, like any program. Known keys are written once more with their numbers' values:
-// no harm.
+// Through the guard, like any program. Known keys are written once more with the same values.
 result<void> indexed_databases::add_missing() {
     constexpr std::size_t keys_a_batch = 500;
     rocksdb::DB& db = *given_;
@@ -213,7 +211,7 @@ result<void> indexed_databases::copy_keys(sorted_files& into) const {
     return {};
 }
 
-// The tables by links, since nobody changes them; the few other files for real.
+// Tables are linked, because they never change; the few other files are copied.
 result<void> link_database(const std::string& from, const std::string& to) {
     std::error_code failure;
     std::filesystem::create_directory(to, failure);
@@ -310,15 +308,7 @@ result<contenders> indexed_databases::field() {
     });
     if (!sizes) return sizes.error();
     sizes_ = *sizes;
-    contenders made;
-    for (const filter_kind kind : of_.asked.filters) {
-        of_.tell(static_cast<double>(made.size()) / static_cast<double>(of_.asked.filters.size()),
-                 std::string{"building "}.append(to_string(kind)));
-        auto one = make(kind);
-        if (!one) return one.error();
-        made.push_back(std::move(*one));
-    }
-    return made;
+    return make_field(of_, [this](filter_kind kind) { return make(kind); });
 }
 
 }  // namespace
