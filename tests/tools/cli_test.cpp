@@ -122,7 +122,7 @@ TEST(cli, unknown_commands_and_options_are_refused) {
     expect_refused({"bench", "--keys", "10", "--keys", "20"}, "--keys", "genista bench --help");
 }
 
-TEST(cli, counts_that_make_no_sense_are_refused) {
+TEST(cli, texts_that_are_not_counts_are_refused) {
     for (const char* text : {"",   "-5", "+5",   "1.5", "10M", "ten",   "1e", "e6", "1e-3", "1.25e1", "0x10",
                              " 7", "7 ", "1''0", "_1",  "1_",  "1e6e6", "2^", "^2", "2^-3", "1,000",  "nan"}) {
         expect_refused({"bench", "--keys", text}, quoted(text), "from 1 to 1099511627776");
@@ -164,7 +164,7 @@ TEST(cli, unknown_names_are_refused_with_the_known_ones) {
     expect_refused({"lab", "run", "broom-words", "broom-wrds"}, "'broom-wrds'", "broom-words");
 }
 
-TEST(cli, a_name_that_is_nearly_right_is_guessed) {
+TEST(cli, the_nearest_known_name_is_suggested) {
     expect_refused({"bench", "--filters", "bloom,blom"}, "'blom'", "did you mean bloom?");
     expect_refused({"bench", "--filters", "cukoo_partail"}, "'cukoo_partail'", "did you mean cuckoo_partial?");
     expect_refused({"compare", "--filters", "borom"}, "'borom'", "did you mean broom?");

@@ -1,5 +1,5 @@
-// What the tests of `genista compare` share: lines of keys, rows of the answer, and a shell for what
-// needs one.
+// What the tests of `genista compare` share: lines of keys, rows of the answer, and a shell for
+// what needs one.
 #pragma once
 
 #include <cstdlib>

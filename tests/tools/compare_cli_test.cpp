@@ -1,6 +1,6 @@
 // genista compare on small sets: every promised field, counts that can be worked out by hand, and
-// whatever can be wrong with the options. Files and stores are in compare_files_cli_test.cpp. No test
-// looks at how large a time is.
+// whatever can be wrong with the options. Files and stores are in compare_files_cli_test.cpp. No
+// test looks at how large a time is.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -103,7 +103,7 @@ TEST(compare_cli, a_file_of_queries_is_replayed_and_counted_exactly) {
     }
 }
 
-TEST(compare_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_is_asked) {
+TEST(compare_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_is_queried) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 20'000));
     std::string queries;
@@ -127,7 +127,7 @@ TEST(compare_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_
     EXPECT_LT(broom.at("repeated_wasted_reads").get<int>(), idle.at("repeated_wasted_reads").get<int>() / 20);
 }
 
-TEST(compare_cli, a_replay_attack_costs_every_filter_every_time_but_the_one_that_learns) {
+TEST(compare_cli, a_replay_attack_costs_a_read_every_time_unless_a_filter_learns) {
     for (const char* layout : {"clustered", "indexed"}) {
         const tool_run run = run_tool({"compare", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool",
                                        "200", "--attack", "--value-bytes", "8", "--filters",

@@ -1,6 +1,6 @@
-// genista compare --oracle: filters that know the queries, beside those that do not, in the same
-// memory; and whatever can be wrong with a model. The model is trained on hosts that are neither
-// stored nor asked for afterwards.
+// genista compare --oracle: filters with a model of the queries, beside those without, in the same
+// memory; and everything that can be wrong with a model. The model is trained on hosts that are
+// neither stored nor asked for afterwards.
 #include <gtest/gtest.h>
 
 #include "compare_cli.hpp"
@@ -31,7 +31,7 @@ class compare_daisy_cli : public ::testing::Test {
     const scratch_folder scratch;
 };
 
-TEST_F(compare_daisy_cli, all_rows_have_the_same_memory_and_deny_nobody) {
+TEST_F(compare_daisy_cli, all_rows_have_the_same_memory_and_deny_no_stored_key) {
     // Every stored host once, every other host twice.
     const std::string asked = contents(scratch / "asked");
     put_contents(scratch / "queries", contents(scratch / "keys") + asked + asked);
@@ -50,7 +50,7 @@ TEST_F(compare_daisy_cli, all_rows_have_the_same_memory_and_deny_nobody) {
             EXPECT_EQ(row.at("guard_wasted_reads"), row.at("wasted_reads")) << row.at("filter");
             EXPECT_LE(row.at("bits_per_key").get<double>(), bits * 1.01) << row.at("filter") << ": with the model";
         }
-        // Who does not learn wastes every read twice; who learns reads R for it.
+        // A filter that does not learn wastes every read twice; one that learns reads R for it.
         const json& idle = row_of(phase, "daisy_bloom");
         EXPECT_EQ(idle.at("repeated_wasted_reads").get<int>() * 2, idle.at("wasted_reads").get<int>());
         EXPECT_EQ(idle.at("adapts"), 0);
@@ -72,9 +72,9 @@ TEST_F(compare_daisy_cli, few_keys_get_the_plan_that_wastes_fewest_reads) {
               100);  // of 20,000; 2^-8 of them are 78
 }
 
-TEST_F(compare_daisy_cli, the_table_has_their_rows_and_an_attack_tells_them_apart) {
-    // Without a word about memory an attack gets the deferred band's too: with so few keys mistakes
-    // are hard to find then.
+TEST_F(compare_daisy_cli, the_table_has_their_rows_and_only_one_learns_from_an_attack) {
+    // By default an attack adds the memory of the deferred band: with so few keys false positives
+    // are then hard to find.
     const arguments attacked{"--filters",
                              "daisy_bloom,daisy_broom",
                              "--bits-per-key",
@@ -88,7 +88,7 @@ TEST_F(compare_daisy_cli, the_table_has_their_rows_and_an_attack_tells_them_apar
     ASSERT_EQ(run.status, 0) << run.err;
     EXPECT_EQ(run.err, "");
     for (const char* word : {"zipf: ", "uniform: ", "half present: ", "replay attack: ", "\ndaisy_bloom ",
-                             "\ndaisy_broom ", "bits a key for each filter", "Repaired mistakes"})
+                             "\ndaisy_broom ", "bits a key for each filter", "Repaired false positives"})
         EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
     const tool_run again = run_tool(compare(joined(attacked, {"--json", "-"})));
     ASSERT_EQ(again.status, 0) << again.err;
@@ -128,7 +128,7 @@ TEST_F(compare_daisy_cli, oracle_and_filters_need_each_other) {
     expect_refused(compare({"--filters", "daisy_blom"}), "'daisy_blom'", "did you mean daisy_bloom?");
 }
 
-TEST_F(compare_daisy_cli, what_is_no_model_is_refused_by_name_before_anything_is_stored) {
+TEST_F(compare_daisy_cli, what_is_not_a_model_is_refused_by_name_before_anything_is_stored) {
     const std::string good = contents(model());
     const arguments line = compare({"--filters", "daisy_bloom,daisy_broom", "--store", scratch / "store"});
     const auto refused = [&](const std::string& bytes, const std::string& allowed) {

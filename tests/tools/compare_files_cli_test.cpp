@@ -1,5 +1,5 @@
-// genista compare and the world around it: key files of every shape, stores that stay, disks that are
-// full, and signals.
+// genista compare and its files: key files of every form, permanent stores, full disks, and
+// signals.
 #include <gtest/gtest.h>
 
 #include "compare_cli.hpp"
@@ -104,7 +104,7 @@ TEST(compare_files_cli, a_store_is_made_filled_and_opened_again) {
     }
 }
 
-TEST(compare_files_cli, what_is_no_store_of_that_layout_is_refused_and_left_alone) {
+TEST(compare_files_cli, what_is_not_a_store_of_that_layout_is_refused_and_not_changed) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 100));
     std::filesystem::create_directory(scratch / "junk");
@@ -133,7 +133,7 @@ TEST(compare_files_cli, what_is_no_store_of_that_layout_is_refused_and_left_alon
     }
 }
 
-TEST(compare_files_cli, a_store_that_is_only_read_stays_as_it_is) {
+TEST(compare_files_cli, a_store_that_is_only_read_does_not_change) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 300));
     const auto names_and_sizes = [](const std::string& folder) {
@@ -153,7 +153,7 @@ TEST(compare_files_cli, a_store_that_is_only_read_stays_as_it_is) {
     }
 }
 
-TEST(compare_files_cli, a_disk_that_takes_no_more_ends_the_run_and_leaves_a_store_that_can_be_filled_later) {
+TEST(compare_files_cli, a_full_disk_ends_the_run_and_leaves_a_store_that_can_be_filled_later) {
     const scratch_folder scratch;
     std::filesystem::create_directory(scratch / "tmp");
     put_contents(scratch / "keys", lines("in", 0, 5000));
@@ -172,7 +172,7 @@ TEST(compare_files_cli, a_disk_that_takes_no_more_ends_the_run_and_leaves_a_stor
     }
 }
 
-TEST(compare_files_cli, nothing_is_left_in_the_folder_for_temporary_files_whatever_happens) {
+TEST(compare_files_cli, nothing_is_left_in_the_folder_for_temporary_files) {
     const scratch_folder scratch;
     std::filesystem::create_directory(scratch / "tmp");
     const std::string tool =
@@ -185,7 +185,7 @@ TEST(compare_files_cli, nothing_is_left_in_the_folder_for_temporary_files_whatev
     const std::string missing = "TMPDIR=" + (scratch / "missing") + " $GENISTA compare --number-of-keys 10";
     EXPECT_EQ(shell(missing + quiet), 2);
     for (const char* signal : {"INT", "TERM", "HUP"}) {
-        // It would run for hours; it is told to stop when its folder is there. A shell has its
+        // It would run for hours; it gets a signal when its folder exists. A shell has its
         // background ignore SIGINT.
         const std::string endless =
             "env --default-signal=INT " + tool + "--number-of-queries 1e8 --filters none" + quiet;

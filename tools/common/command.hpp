@@ -1,5 +1,5 @@
-// A command of the tool: how it enters the parser and what it does afterwards; and the program
-// around all commands.
+// A command of the tool: its options for the parser and its work; and the program around all
+// commands.
 //
 // Each xyz_command.cpp defines one add_xyz_command(). It declares the options on its own CLI::App
 // and returns the work as a function, which is called only if the whole command line was

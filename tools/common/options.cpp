@@ -8,7 +8,7 @@
 namespace genista::tool {
 namespace {
 
-// CLI11 wants the refusal as an exception; it never leaves the parser.
+// CLI11 takes a refusal as an exception; it never leaves the parser.
 [[noreturn]] void refuse(const std::string& option, const error& why) {
     throw CLI::ValidationError{option, std::string{why.message()}};
 }

@@ -1,5 +1,5 @@
-// genista compare: the main job. Loads keys into a store, sends queries to each filter before it, and
-// reports what they cost. See compare/.
+// genista compare: the main job. Loads keys into a store, sends queries to each filter before it,
+// and reports what they cost. See compare/.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ double parse_bits(const std::string& text) {
     return bits;
 }
 
-// One bar for the whole run: each stage gets an equal piece of it.
+// One bar for the whole run: each stage gets an equal share of it.
 class stages {
   public:
     explicit stages(std::size_t all) noexcept : all_{static_cast<double>(all)} {}
@@ -211,7 +211,7 @@ exit_status publish(const outcome& run) {
     const request& asked = run.asked;
     if (!owns_stdout(asked.json_path)) fmt::print("{}", to_text(run));
     const auto document = to_json(run);
-    exit_status status = exit_status::ok;  // where one file cannot be written, the other still may
+    exit_status status = exit_status::ok;  // if one file cannot be written, the other one still may
     if (!asked.json_path.empty()) {
         if (const auto written = write_json(asked.json_path, document); !written)
             status = complain(exit_status::failed, written.error().message());

@@ -10,8 +10,8 @@ namespace genista::tool {
 
 // Returns only if the program cannot be started, with main's status.
 [[nodiscard]] int call_lab(char** arguments);
-// `lab` and `help` are never parsed here (main.cpp). The parser lists them in --help, and in the error
-// about an unknown command.
+// `lab` and `help` are never parsed here (main.cpp). The parser lists them in --help, and in the
+// error about an unknown command.
 void announce_lab(CLI::App& root);
 void announce_help(CLI::App& root);
 

@@ -104,8 +104,8 @@ json outcome_json(std::string_view id, const lab::outcome& made) {
             {"series", json(made.series)}};
 }
 
-// During its lifetime an experiment writes its files to a folder that Ctrl-C removes too. If no folder
-// can be created, an experiment that needs one reports it.
+// During its lifetime an experiment writes its files to a folder that Ctrl-C removes too. If no
+// folder can be created, an experiment that needs one reports it.
 class own_temporary_folder {
   public:
     own_temporary_folder() {

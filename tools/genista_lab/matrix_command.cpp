@@ -36,7 +36,7 @@ std::vector<std::string> adversary_names() {
     return names;
 }
 
-// Empty if all are known, else the complaint.
+// Empty if all are known, else the error.
 std::string first_wrong(const std::vector<std::string>& asked, const std::vector<std::string>& known,
                         std::string_view kind) {
     for (const std::string& name : asked) {

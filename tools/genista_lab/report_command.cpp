@@ -1,5 +1,5 @@
-// genista lab report: every experiment and the attack matrix, on one page. What is finished stays
-// finished (report/parts.hpp): after an interrupt the same command continues where it was.
+// genista lab report: every experiment and the attack matrix, on one page. Finished parts are kept
+// (report/parts.hpp): after an interrupt the same command continues where it was.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -159,12 +159,12 @@ class report_run {
                 content_.matrix_seconds += found.seconds;
             }
             return true;
-        } catch (const json::exception&) {  // whole, and yet not what this program writes
+        } catch (const json::exception&) {  // whole, but not of the form that this program writes
             return false;
         }
     }
 
-    // What is there already; the rest is to do. Says why something that is there is not taken.
+    // Takes the finished parts; the rest is to do. Prints why a part is not used.
     std::vector<const task*> take_finished() {
         std::vector<const task*> missing;
         std::vector<std::pair<std::string, std::vector<std::string>>> refused;
@@ -205,7 +205,7 @@ class report_run {
         return alone + std::max(longest, together / at_a_time_);
     }
 
-    // In a worker: measure, and leave the part. Empty, or why not.
+    // In a worker: measures and writes the part. Empty, or the error.
     [[nodiscard]] std::string work(const task& what, const std::function<void(double)>& tell) const {
         const auto began = clock::now();
         json content;
@@ -262,7 +262,7 @@ class report_run {
     [[nodiscard]] std::string summary(const std::string& id) const {
         const auto what = std::ranges::find(tasks_, id, &task::id);
         const part found = folder_.read(id, stamp_of(*what));
-        if (!found.usable) return "left nothing behind";
+        if (!found.usable) return "left no result";
         const std::string took = duration(found.seconds);
         if (what->experiment != nullptr)
             return fmt::format("{} ({})", found.content.value("kept", false) ? "kept" : "BROKEN", took);
@@ -337,7 +337,7 @@ exit_status make_report(const report_request& asked) {
         if (id == matrix_name || lab::find_experiment(id) != nullptr) continue;
         return complain(exit_status::bad_input, unknown_name(id, "experiment", known_ids()));
     }
-    // Not by a worker, an hour later.
+    // Here, and not in a worker an hour later.
     if (const auto folder = lab::find_data_folder(asked.options.data_directory); !folder)
         return complain(exit_status::bad_input, folder.error().message());
     const named_path parts{"the finished parts", asked.html_path + ".parts"};

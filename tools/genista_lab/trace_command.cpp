@@ -87,7 +87,7 @@ exit_status describe(const trace_request& asked) {
     return exit_status::ok;
 }
 
-// CLI11 wants a refusal as an exception; it never leaves the parser.
+// CLI11 takes a refusal as an exception; it never leaves the parser.
 void refuse_bad(const std::string& option, const lab::csv_choice& chosen) {
     if (const auto good = lab::check(chosen); !good) {
         throw CLI::ValidationError{option, std::string{good.error().message()}};

@@ -1,5 +1,4 @@
-// Looking for false positives, on all cores where the victim does not change meanwhile. See
-// attack.hpp.
+// The search for false positives, on all cores if the filter does not learn. See attack.hpp.
 #include "compare/attack.hpp"
 
 #include <rocksdb/perf_level.h>
@@ -39,7 +38,7 @@ void look(contender& victim, const key_table& stored, const fresh_keys& question
 
 result<pool> find_pool(contender& victim, const key_table& stored, const request& asked, const tick& tell) {
     const fresh_keys questions{asked.seed, fresh_keys::stream::attack};
-    // A filter that learns is asked in one order, so that a run can be repeated.
+    // A filter that learns is queried in one order, so that a run can be repeated.
     const std::size_t threads = victim.learns() ? 1 : std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
     pool found;
     while (found.keys.size() < asked.pool && found.asked < asked.most_questions) {

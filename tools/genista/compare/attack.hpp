@@ -1,9 +1,9 @@
-// The replay attack: an adversary asks new absent keys, sees by the time an answer takes which of
-// them cost a read, keeps those, and asks them again and again. Of a filter that does not learn
-// every one costs a read every time.
+// The replay attack: an adversary queries new absent keys, keeps those that cost a read, which it
+// sees by the time of the answer, and queries them again and again. With a filter that does not
+// learn each of them costs a read every time.
 //
-// It knows what a client can know: which questions were slow. Each filter gets its own adversary
-// with the same questions.
+// The adversary sees what a client sees: which queries were slow. Each filter gets its own
+// adversary with the same queries.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct pool {
     std::uint64_t asked = 0;
 };
 
-// `stored`: what the adversary's keys must not be in.
+// `stored`: the adversary's keys are not in it.
 [[nodiscard]] result<pool> find_pool(contender& victim, const key_table& stored, const request& asked,
                                      const tick& tell);
 

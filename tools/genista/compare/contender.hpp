@@ -1,4 +1,4 @@
-// contender: one row of the table, a filter before a database. All are asked through the same call.
+// contender: one row of the table, a filter before a database. All have the same query.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace genista::tool::compare {
 
 struct answer {
     bool found = false;        // the store has it
-    bool let_through = false;  // the filter did not say no: the store had to look
+    bool let_through = false;  // the filter answered "maybe": the store was read
 };
 
 class contender {
@@ -24,13 +24,13 @@ class contender {
     contender& operator=(const contender&) = delete;
     virtual ~contender() = default;
 
-    // Any number of threads; each has RocksDB's counts switched on
+    // From any number of threads; each has RocksDB's counters switched on
     // (rocksdb::PerfLevel::kEnableCount).
     [[nodiscard]] virtual result<answer> ask(key_view key) = 0;
 
     // Everything in RAM that the filter needs, now.
     [[nodiscard]] virtual std::uint64_t local_bytes() const = 0;
-    // What a guard says about itself; RocksDB's filters do not.
+    // The counters of a guard; RocksDB's filters have none.
     [[nodiscard]] virtual std::optional<guard_counters> counters() const { return std::nullopt; }
 
     [[nodiscard]] filter_kind kind() const noexcept { return kind_; }

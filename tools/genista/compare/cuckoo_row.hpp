@@ -1,6 +1,6 @@
-// Rows of the cuckoo family: a filter of the run's size, laid from the records, with its slots in a
-// database of their own in the scratch folder. The store itself is only read. Slots and store share
-// one block cache, so that no row has more than the others.
+// Rows of the cuckoo family: a filter of the run's size, built from the records, with its slots in
+// a database of their own in the scratch folder. The store itself is only read. Slots and store
+// share one block cache, so that no row has more than the others.
 #pragma once
 
 #include <rocksdb/options.h>
@@ -51,8 +51,8 @@ template <class Filter>
     return *std::move(best);
 }
 
-// `all` is R to build from, `options` how the slots are opened. The store is taken over at the end
-// only: after an error `all`, which may read from it, still stands on something.
+// `all` is R to build from, `options` how the slots are opened. The store is moved at the end only:
+// after an error `all`, which may read from it, is still valid.
 template <class Filter, guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_cuckoo_row(filter_kind kind, const setting& of,
                                                                  const budget& sizes, std::unique_ptr<Store>&& store,
@@ -63,9 +63,9 @@ template <class Filter, guarded_store Store, remote_map Records>
     auto slots = rocks::slot_records::open(of.room / std::string{"slots-"}.append(to_string(kind)), {options});
     if (!slots) return slots.error();
     with_slots remote{all, **slots};
-    if (const auto laid = filter->rebuild(remote); !laid) return laid.error();
-    // In tables, as if there were more of them than memory: a slot in RAM would be read for
-    // nothing.
+    if (const auto built = filter->rebuild(remote); !built) return built.error();
+    // In table files, as if there were more slots than memory: a read of a slot in RAM would be
+    // free.
     if (const auto flushed = (*slots)->flush(); !flushed) return flushed.error();
     guard_options how;
     how.adapt = learns(kind) ? adapting::on_read : adapting::off;

@@ -1,7 +1,7 @@
 // Rows of the daisy filters: they take the memory of the other rows, and their oracle's bytes are
-// part of it. Plans come from the model's profile, for as many draws as there are keys:
-// daisy_bloom's is the one with the smallest ε that fits, daisy_broom's the one that should waste
-// fewest reads.
+// part of it. Plans are computed from the model's profile, for as many draws as there are keys:
+// daisy_bloom gets the one with the smallest ε that fits, daisy_broom the one with the fewest
+// wasted reads expected.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace genista::tool::compare {
 
-// `least_bytes` is what the smallest of its kind takes.
+// `least_bytes` is the size of the smallest filter of its kind.
 [[nodiscard]] inline error too_little_for(const char* filter, const setting& of, const budget& sizes,
                                           std::uint64_t least_bytes) noexcept {
     const double needed = 8.0 * static_cast<double>(least_bytes) / static_cast<double>(of.work.stored);
@@ -42,7 +42,7 @@ namespace genista::tool::compare {
                        filter, a_key(planned_bytes), a_key(bytes));
 }
 
-// In bytes: what a row may take. Less what an attack will teach it, if it learns.
+// The bytes that a row may take, less those for what it learns under attack.
 [[nodiscard]] inline std::uint64_t bytes_of_row(const setting& of, const budget& sizes, bool learns) {
     const double bits = sizes.bits_per_key - (learns ? bits_for_lessons(of) : 0);
     return static_cast<std::uint64_t>(std::max(0.0, bits) * static_cast<double>(of.work.stored) / 8);
@@ -51,16 +51,16 @@ namespace genista::tool::compare {
     return static_cast<std::uint64_t>(bits_for_lessons(of) * static_cast<double>(of.work.stored) / 8);
 }
 
-// What a broom filter takes beside its slots, some 16 KiB, and what a band does not use of its last
-// bit.
+// The bytes of a broom filter beside its slots, some 16 KiB, and what a band does not use of its
+// last bit.
 constexpr std::uint64_t fixed_bytes_a_band = 18 * 1024;
 [[nodiscard]] inline std::uint64_t bytes_of(const daisy_bands& bands) noexcept {
     return bands.bits() / 8 + fixed_bytes_a_band * bands.all().size();
 }
 
-// What a daisy_broom filter may come to beside its bands: the list of exceptions, and the deferred
-// band for keys of class 0. An attack fills the one and opens the other, and for a while both are
-// there. The list is short, because what it takes the bands do not get.
+// The bytes of a daisy_broom filter beside its bands: the list of exceptions, and the deferred band
+// for keys of class 0. An attack fills the list and opens the band, and for a while both exist. The
+// list is short, because the bands do not get its memory.
 constexpr std::uint64_t exception_bytes = 4096;
 [[nodiscard]] inline std::uint64_t bytes_after_attack(const daisy_bands& bands) noexcept {
     return exception_bytes + daisy_bands::late_bytes(bands.late().capacity);
@@ -85,10 +85,10 @@ struct daisy_broom_choice {
     double expected_rate = 1;
 };
 
-// The best of all plans, by steps of a quarter bit; none if none fits. What a band takes beside its
-// slots is seen when it is there, so each filter is made once, empty: near ε = 2^-8 a second band
-// costs few bits by the formula and 16 KiB in truth. The smallest ε is not always the best one, for
-// whole bits leave some over, and where they are spent matters.
+// The best of all plans, by steps of a quarter bit; none if none fits. The size of a band beside
+// its slots is known only when it exists, so each filter is made once, empty: near ε = 2^-8 a
+// second band costs few bits by the formula and 16 KiB in fact. The smallest ε is not always the
+// best one, because whole bits leave some over, and where they are spent matters.
 [[nodiscard]] inline result<std::optional<daisy_broom_choice>> best_daisy_broom(const setting& of,
                                                                                 const daisy_broom_options& options,
                                                                                 std::uint64_t bytes) {
@@ -131,15 +131,15 @@ template <guarded_store Store, remote_map Records>
     using filter_type = daisy_broom_filter<any_oracle>;
     using row = guarded_row<filter_type, Store>;
     const std::uint64_t bytes = bytes_of_row(of, sizes, true);
-    std::uint64_t comes_to = 0;  // the last filter that fitted until its keys came
+    std::uint64_t comes_to = 0;  // the last filter that fitted while it was empty
     for (const bool late : {true, false}) {
         if (late && !of.asked.attack) continue;
         daisy_broom_options options;
         options.hash = store->hash();
         if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
         options.deferred_band = late;
-        // Keys take a little more than an empty filter, by the luck they have: what is too much is
-        // taken off, and the best is sought again.
+        // A full filter is a little larger than an empty one, by chance: the excess is subtracted,
+        // and the search is repeated.
         for (std::uint64_t planned = bytes - std::min(bytes, row::overhead_bytes()); planned > 0;) {
             const auto best = best_daisy_broom(of, options, planned);
             if (!best) return best.error();

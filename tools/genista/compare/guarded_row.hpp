@@ -1,5 +1,5 @@
-// A filter of ours before a store, as a contender: guarded<Filter, Store> with one more pair of
-// eyes.
+// A filter of genista before a store, as a contender: guarded<Filter, Store> with a second count of
+// the reads.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace genista::tool::compare {
 
-// How often this thread has read a store: what the tool counts wasted reads by, beside the guard's
-// own counters.
+// How often this thread has read a store. The tool counts wasted reads by it, independently of the
+// guard's counters.
 inline thread_local std::uint64_t store_reads = 0;
 
 template <guarded_store Store>

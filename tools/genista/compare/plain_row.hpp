@@ -1,4 +1,4 @@
-// No filter of ours: the store's answer, with or without RocksDB's own filter in it.
+// No filter of genista: the store's answer, with or without RocksDB's own filter in it.
 #pragma once
 
 #include <rocksdb/perf_context.h>

@@ -1,9 +1,9 @@
-// plain_store: a database with plain keys, opened to read: what all rows of the indexed layout but
-// broom's stand before.
+// plain_store: a database with plain keys, opened to read: the store of all rows of the indexed
+// layout but broom's.
 //
-// A guarded_store whose R answers single questions only: keys in their own order have no ranges of
-// digests. Bloom asks it nothing. The cuckoo family needs ranges only when a filter is laid, and
-// sorted_keys shows it those, in RAM, while it is.
+// A guarded_store whose R answers single keys only: keys in their own order have no ranges of
+// digests. The Bloom filter reads no R. The cuckoo family needs ranges only when a filter is built;
+// sorted_keys has them in RAM for that time.
 #pragma once
 
 #include <algorithm>

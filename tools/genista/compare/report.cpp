@@ -55,13 +55,13 @@ std::string wrapped(const std::string& text) {
     return page;
 }
 
-// What the filters that learn made of their mistakes, and what it took; empty if there was nothing
-// to learn.
+// How many false positives the filters that learn repaired, and at what cost; empty if there were
+// none.
 std::string lessons(const phase_result& phase) {
     std::string text;
     for (const figures& row : phase.rows) {
         if (!learns(row.filter) || row.wasted_reads == 0) continue;
-        text.append(text.empty() ? "Repaired mistakes and the reads of R to learn: " : "; ");
+        text.append(text.empty() ? "Repaired false positives, and the reads of R to learn: " : "; ");
         text.append(fmt::format("{} {} and {}", to_string(row.filter), grouped(row.adapts), grouped(row.remote_reads)));
     }
     return text.empty() ? text : wrapped(text);
@@ -153,7 +153,7 @@ std::string faults(const outcome& run) {
             if (row.false_negatives != 0)
                 add(fmt::format("{} denied {} stored keys ({})", name, row.false_negatives, phase.name));
             if (row.absent_keys_found != 0)
-                add(fmt::format("{} found {} keys that nobody stored ({})", name, row.absent_keys_found, phase.name));
+                add(fmt::format("{} found {} keys that were not stored ({})", name, row.absent_keys_found, phase.name));
             if (row.guard_wasted && *row.guard_wasted != row.wasted_reads)
                 add(fmt::format("{} wasted {} reads and counted {} ({})", name, row.wasted_reads, *row.guard_wasted,
                                 phase.name));

@@ -1,4 +1,4 @@
-// The outcome of a run for people and for machines. docs/guard.md explains the fields.
+// The outcome of a run as tables and as JSON. docs/guard.md explains the fields.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -23,8 +23,8 @@ struct outcome {
 [[nodiscard]] std::string to_text(const outcome& run);
 [[nodiscard]] nlohmann::ordered_json to_json(const outcome& run);
 
-// What must not happen, in words: a key denied, a key found that is not there, a guard that
-// miscounts. Empty if nothing did.
+// What must not happen, in words: a stored key denied, an absent key found, a guard that miscounts.
+// Empty if nothing did.
 [[nodiscard]] std::string faults(const outcome& run);
 
 }  // namespace genista::tool::compare

@@ -1,4 +1,4 @@
-// What `genista compare` was asked to do: one field an option, with its default.
+// The options of `genista compare`: one field an option, with its default.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ enum class filter_kind : unsigned char {
     none,            // every query is a read
     rocksdb_bloom,   // RocksDB's own, made with its files
     rocksdb_ribbon,  // the same
-    bloom,           // ours before the store
-    cuckoo,          // ours, with slots in R, not learning: the control of the next five
+    bloom,           // before the store
+    cuckoo,          // slots in R, no learning: the control of the next five
     cuckooing,       // learns by moving keys
     cyclic1,         // learns by turning selectors of 1, 2, 3 bits
     cyclic2,
     cyclic3,
     swapping,      // learns by swapping keys within a bin
-    broom,         // ours, learning
-    broom_static,  // broom that must not learn: the control
-    daisy_bloom,   // ours, with an oracle; not learning
-    daisy_broom,   // ours, with an oracle, learning
+    broom,         // learns
+    broom_static,  // broom with learning switched off: the control
+    daisy_bloom,   // with an oracle; no learning
+    daisy_broom,   // with an oracle, learns
 };
 
 struct filter_name {
@@ -74,10 +74,10 @@ inline constexpr filter_name filter_names[] = {
 inline constexpr double most_bits_per_key = 100;
 
 struct request {
-    std::string keys_path;     // empty: keys of our own, or those of the store
-    std::string queries_path;  // empty: queries of our own
-    std::string store_path;    // empty: a database of our own, gone afterwards
-    std::string oracle_path;   // the model of the daisy filters; empty: none of them is asked
+    std::string keys_path;     // empty: generated keys, or those of the store
+    std::string queries_path;  // empty: generated queries
+    std::string store_path;    // empty: a temporary database
+    std::string oracle_path;   // the model of the daisy filters; empty: no such filter
     rocks::layout layout = rocks::layout::clustered;
     std::vector<filter_kind> filters{filter_kind::none, filter_kind::rocksdb_bloom, filter_kind::rocksdb_ribbon,
                                      filter_kind::bloom, filter_kind::broom};
@@ -86,8 +86,8 @@ struct request {
     std::uint64_t cache_mb = 16;
     std::uint64_t value_bytes = 400;
     bool attack = false;
-    std::uint64_t pool = 20'000;                            // false positives that the adversary looks for, ...
-    std::uint64_t most_questions = std::uint64_t{1} << 27;  // ... before it attacks with what it has
+    std::uint64_t pool = 20'000;                            // false positives that the adversary collects, ...
+    std::uint64_t most_questions = std::uint64_t{1} << 27;  // ... with at most so many queries
     std::uint64_t threads = 1;
     std::uint64_t own_keys = 1'000'000;
     std::uint64_t own_queries = 100'000;  // of each phase

@@ -24,7 +24,7 @@ struct share_of_work {
     std::optional<error> failure;
 };
 
-// What grows over a phase.
+// Accumulated over a phase.
 struct state {
     figures sums;
     latency_histogram times;

@@ -27,7 +27,7 @@ sorted_files::~sorted_files() {
 result<void> sorted_files::begin_file() {
     if (files_.empty()) {
         std::error_code failure;
-        std::filesystem::remove_all(folder_, failure);  // of a run that was cut short
+        std::filesystem::remove_all(folder_, failure);  // of an interrupted run
         std::filesystem::create_directory(folder_, failure);
         if (failure) {
             return error::make(error_code::invalid_argument, "'%.120s' cannot be made: %.60s", folder_.c_str(),

@@ -1,9 +1,9 @@
-// sorted_files: a new database filled in one go. Records come in their final order, go into table
-// files directly and join the database as its last level: no log, no compaction, and the same
-// blocks whatever filter the options name.
+// sorted_files: fills a new database in one step. Records arrive in their final order, are written
+// to table files and ingested as the last level: no log, no compaction, and the same blocks for
+// every filter of the options.
 //
-// Past the log means past every snapshot of a filter beside the database: only for databases that
-// nobody has guarded yet.
+// Snapshots of a filter beside the database do not see writes that bypass the log: only for
+// databases without a guard.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -17,7 +17,7 @@
 
 namespace genista::tool::compare {
 
-// Below the folder of a database. One that a run has left when it was cut short may be removed.
+// Below the folder of a database. The folder of an interrupted run may be removed.
 inline constexpr const char* loading_folder = "/genista-loading";
 void remove_loading(const std::string& database) noexcept;
 

@@ -46,7 +46,7 @@ result<phase_plan> read_queries(const std::string& path, workload& into) {
 }
 
 // Ranks 1 .. most with P(k) proportional to 1/k: floor(most^u) has P(k) proportional to ln(1 +
-// 1/k), which is at most 1/k and at least ln(2)/k, so that a toss corrects it.
+// 1/k), which is at most 1/k and at least ln(2)/k, so that rejection corrects it.
 std::uint64_t zipf_rank(lab::random_stream& chance, std::uint64_t most) {
     while (true) {
         const auto k = static_cast<std::uint64_t>(std::pow(static_cast<double>(most) + 1, chance.unit()));
@@ -89,7 +89,7 @@ result<phase_plan> fresh_queries(const request& asked, workload& into, bool half
         const std::size_t known = into.keys.size();
         const auto number = number_of(into.keys, absent_keys.at(place++).text());
         if (!number) return number.error();
-        if (*number >= known) phase.queries.push_back(*number);  // else a user's key looks like ours
+        if (*number >= known) phase.queries.push_back(*number);  // else it is equal to a key of the user
     }
     return phase;
 }

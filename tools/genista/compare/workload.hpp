@@ -1,10 +1,9 @@
-// The workload: which keys are stored, and what is asked in which phase. Every filter gets the
-// same.
+// The workload: which keys are stored, and the queries of each phase. Every filter gets the same.
 //
 //     replay        the queries of the given file, in its order
 //     zipf          Zipf's law with exponent 1 over as many absent keys as stored ones, mixed
 //     uniform       absent keys, each new
-//     half present  stored keys, drawn evenly, and new absent ones, by the toss of a coin
+//     half present  stored keys, drawn evenly, and new absent ones, one half each at random
 //
 // The replay attack is no list of queries: it depends on the filter (attack.hpp).
 #pragma once
@@ -31,7 +30,7 @@ struct phase_plan {
 };
 
 struct workload {
-    key_table keys;          // the stored ones first, then absent ones that are asked for
+    key_table keys;          // the stored ones first, then absent ones that are queried
     std::size_t stored = 0;  // numbers below it are stored
     std::vector<phase_plan> phases;
 
@@ -43,8 +42,8 @@ struct fresh_key {
     [[nodiscard]] std::string_view text() const noexcept { return {digits.data(), digits.size()}; }
 };
 
-// Keys of our own: texts of 16 hexadecimal digits. Different places and streams give different
-// keys; a user's keys may look like them, so whoever needs an absent key asks the table.
+// Generated keys: texts of 16 hexadecimal digits. Different places and streams give different keys.
+// A user's keys may be equal to some of them, so code that needs an absent key asks the table.
 class fresh_keys {
   public:
     enum class stream : std::uint64_t { stored = 0, zipf, uniform, half_present, attack };
@@ -58,10 +57,10 @@ class fresh_keys {
     stream which_;
 };
 
-// Adds the keys that are to be stored: those of the file, or keys of our own.
+// Adds the keys that are to be stored: those of the file, or generated ones.
 [[nodiscard]] result<void> add_stored_keys(const request& asked, workload& into);
 
-// Adds the phases, after all stored keys are there.
+// Adds the phases. REQUIRES: all stored keys were added.
 [[nodiscard]] result<void> add_phases(const request& asked, workload& into);
 
 }  // namespace genista::tool::compare

@@ -1,5 +1,5 @@
-// genista daisy train: two logs in, or two tables of probabilities, one model out, and what the
-// model is worth on the draws that it was not made from.
+// genista daisy train: makes a model of two logs or of two tables of probabilities, and prints what
+// a filter gains by it on draws that were not used for training.
 #include <fmt/format.h>
 
 #include <algorithm>
