@@ -15,6 +15,7 @@ struct command_help {
     std::vector<std::string> words;  // store, audit; none for genista itself
     std::set<std::string> options;   // --json
     std::vector<std::string> commands;
+    std::string positional;  // FILE: the first argument without an option; empty if there is none
 
     // "genista store audit"
     [[nodiscard]] std::string name() const {
@@ -28,17 +29,19 @@ struct command_help {
 [[nodiscard]] inline command_help help_of(const std::vector<std::string>& words) {
     std::vector<std::string> line = words;
     line.emplace_back("--help");
-    command_help made{words, {}, {}};
+    command_help made{words, {}, {}, {}};
     std::istringstream text{run_tool(line).out};
-    bool in_commands = false;
+    std::string section;
     for (std::string each; std::getline(text, each);) {
         if (!each.starts_with("  ")) {
-            in_commands = each == "Subcommands:";
+            section = each;
         } else if (each.starts_with("  -")) {
             const std::size_t begin = each.find("--");
             made.options.insert(each.substr(begin, each.find_first_of(" =", begin) - begin));
-        } else if (in_commands && each[2] != ' ') {
-            made.commands.push_back(each.substr(2, each.find(' ', 2) - 2));
+        } else if (each[2] != ' ') {
+            const std::string name = each.substr(2, each.find(' ', 2) - 2);
+            if (section == "Subcommands:") made.commands.push_back(name);
+            if (section == "Positionals:" && made.positional.empty()) made.positional = name;
         }
     }
     return made;

@@ -37,6 +37,11 @@ _genista_value() {
     done
 }
 
+# _genista_positional PROGRAM [COMMAND...]: what the help calls its first argument, for example FILE.
+_genista_positional() {
+    "$@" --help 2>/dev/null | sed -n '/^Positionals:/{n;s/^  \([A-Z]*\).*/\1/p;}'
+}
+
 _genista() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} value commands at each
     COMPREPLY=()
@@ -73,8 +78,15 @@ _genista() {
                 ;;
         esac
     fi
-    mapfile -t COMPREPLY < <(compgen -W "$(_genista_words "${at[@]}")" -- "$word")
+    value=
+    [[ $word == -* ]] || value=$(_genista_positional "${at[@]}")
+    case $value in
+        '') commands=$(_genista_words "${at[@]}") ;;
+        ID) commands=$("${at[0]}" lab list 2>/dev/null | sed -n 's/^\([a-z][^ ]*\) .* available$/\1/p') ;;
+        *) return ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
 }
 
-# A word that is neither a command nor an option is a file name.
+# Where nothing is offered, bash offers file names.
 complete -o bashdefault -o default -o filenames -F _genista genista

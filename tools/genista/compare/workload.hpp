@@ -43,7 +43,8 @@ struct fresh_key {
 };
 
 // Generated keys: texts of 16 hexadecimal digits. Different places and streams give different keys.
-// A user's keys may be equal to some of them, so code that needs an absent key asks the table.
+// A user's keys may be equal to some of them, so code that needs an absent key looks it up in the
+// table.
 class fresh_keys {
   public:
     enum class stream : std::uint64_t { stored = 0, zipf, uniform, half_present, attack };
