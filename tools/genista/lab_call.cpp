@@ -29,7 +29,7 @@ void announce_lab(CLI::App& root) {
 
 void announce_help(CLI::App& root) {
     CLI::App& app = *root.add_subcommand("help", "print the help of a command");
-    app.add_option("COMMAND")->expected(-1);
+    app.add_option("COMMAND", "the command, for example store audit")->expected(-1);
     app.footer("`genista help COMMAND` is `genista COMMAND --help`.\nExample:\n  genista help store audit");
 }
 

@@ -23,7 +23,8 @@ namespace {
 std::vector<char*> plain_line(int argument_count, char** arguments) {
     static char compare_name[] = "compare", help_option[] = "--help";
     std::vector<char*> line{arguments, arguments + argument_count};
-    if (line.size() > 1 && line[1] == std::string_view{"help"}) {
+    const bool has_own_option = line.size() > 2 && *line[2] == '-';  // help --help
+    if (line.size() > 1 && line[1] == std::string_view{"help"} && !has_own_option) {
         line.erase(line.begin() + 1);
         line.push_back(help_option);
     }
