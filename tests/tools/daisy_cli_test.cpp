@@ -149,7 +149,7 @@ TEST(daisy_cli, reports_queries_for_inserted_keys_for_every_oracle) {
 TEST(daisy_cli, an_exact_table_takes_no_size_and_probabilities_need_a_number_of_keys) {
     const scratch_folder scratch;
     write_logs(scratch, 600);
-    expect_refused(train_line(scratch, {"--oracle", "exact", "--bytes", "4096"}), "--bytes", "leave it out");
+    expect_refused(train_line(scratch, {"--oracle", "exact", "--bytes", "4096"}), "--bytes", "leave the option out");
     expect_refused(train_line(scratch, {"--keys", "1000"}), "--keys", "--bytes auto");
     put_contents(scratch / "p", "a\t0.5\nb\t0.5\nc\t1e-400\n");
     put_contents(scratch / "q", "a\t1e-320\nb\t0\nc\t1\n");

@@ -34,7 +34,7 @@ void in_chunks(std::span<const std::uint64_t> all, const Part& part) {
 
 }  // namespace
 
-result<std::vector<std::uint64_t>> live_through(const plan& what, const key_source& keys,
+result<std::vector<std::uint64_t>> replace_keys(const plan& what, const key_source& keys,
                                                 std::span<const std::unique_ptr<subject>> churned, std::size_t sample,
                                                 std::span<figures> into, const std::function<void(double)>& tick) {
     const auto steps = static_cast<double>(what.keys + what.replacements());

@@ -24,7 +24,7 @@ inline constexpr std::string_view churned_suffix = "+churn";
 // Fills the filters, replaces keys, and queries every filter for every key that it holds in the
 // end. Returns `sample` of these keys, drawn at random with replacement. `into` has one entry a
 // filter; `tick` gets the share that is done.
-[[nodiscard]] result<std::vector<std::uint64_t>> live_through(const plan& what, const key_source& keys,
+[[nodiscard]] result<std::vector<std::uint64_t>> replace_keys(const plan& what, const key_source& keys,
                                                               std::span<const std::unique_ptr<subject>> churned,
                                                               std::size_t sample, std::span<figures> into,
                                                               const std::function<void(double)>& tick);

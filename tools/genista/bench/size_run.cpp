@@ -61,7 +61,7 @@ result<std::vector<std::uint64_t>> age(const plan& what, const key_source& keys,
     if (const auto ready = announce(what, keys, key_use::churned, what.replacements(), churned); !ready) {
         return ready.error();
     }
-    auto present = live_through(what, keys, churned, static_cast<std::size_t>(what.most_lookups()), into, tick);
+    auto present = replace_keys(what, keys, churned, static_cast<std::size_t>(what.most_lookups()), into, tick);
     for (const auto& each : churned) each->announce(nullptr);
     return present;
 }
