@@ -21,3 +21,10 @@ configure_file(cmake/genista.pc.in ${PROJECT_BINARY_DIR}/genista.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/genista-config.cmake ${PROJECT_BINARY_DIR}/genista-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/genista)
 install(FILES ${PROJECT_BINARY_DIR}/genista.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# The manual and the completion come with the programs (tools/CMakeLists.txt).
+if(GENISTA_TOOLS AND NOT GENISTA_TOOLS_UNUSED)
+    file(GLOB genista_man_pages CONFIGURE_DEPENDS tools/man/*.1)
+    install(FILES ${genista_man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES tools/completion/genista.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+            RENAME genista)
+endif()

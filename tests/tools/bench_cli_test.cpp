@@ -1,5 +1,5 @@
 // genista bench on small sets: every promised field with its type, figures that fit together, and
-// rates that repeat. No test looks at how large a time is. Lists of sizes and threads, mixes and
+// rates that repeat. No test asserts a time. Lists of sizes and threads, mixes and
 // churn are in bench_lists_cli_test.cpp, --compare in bench_compare_cli_test.cpp.
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ nlohmann::json only_size(const tool_run& run) {
     return sizes.at(0);
 }
 
-// P(X ≤ hits) for X ~ Binomial(trials, rate), summed term by term: dull, and another way than the
-// tool's.
+// P(X ≤ hits) for X ~ Binomial(trials, rate), summed term by term: another method than
+// the tool's.
 double binomial_cdf(std::uint64_t hits, std::uint64_t trials, double rate) {
     const auto n = static_cast<double>(trials);
     double sum = 0;
@@ -69,9 +69,9 @@ TEST(bench_cli, json_has_every_promised_field) {
         ASSERT_EQ(filter.at("fpr_interval").size(), 2u);
         for (const std::string name : time_names) {
             const bool lacks = (name == "adapt_ns" && !adapts) || (name == "erase_ns" && !erases) || name == "mix_ns";
-            for (const std::string& twin : {name, name + "_median"}) {
-                EXPECT_EQ(filter.at(twin).is_null(), lacks) << filter["name"] << " " << twin;
-                EXPECT_EQ(filter.at(twin).is_number_float(), !lacks) << filter["name"] << " " << twin;
+            for (const std::string& field : {name, name + "_median"}) {
+                EXPECT_EQ(filter.at(field).is_null(), lacks) << filter["name"] << " " << field;
+                EXPECT_EQ(filter.at(field).is_number_float(), !lacks) << filter["name"] << " " << field;
             }
             if (!lacks) {
                 EXPECT_GT(filter[name].get<double>(), 0.0);
@@ -194,7 +194,7 @@ TEST(bench_cli, cleary_at_other_loads_is_measured_when_named) {
     }
 }
 
-TEST(bench_cli, daisy_filters_are_measured_when_named_with_what_an_oracle_takes) {
+TEST(bench_cli, daisy_filters_are_measured_when_named_with_the_time_of_an_oracle) {
     const tool_run run =
         run_tool(small_bench({"--filters", "bloom,daisy_bloom,daisy_bloom_blocked,daisy_fingerprint"}));
     ASSERT_EQ(run.status, 0) << run.err;
@@ -205,8 +205,8 @@ TEST(bench_cli, daisy_filters_are_measured_when_named_with_what_an_oracle_takes)
         EXPECT_EQ(filter.at("oracle_ns").is_number_float(), daisy) << filter["name"];
         EXPECT_TRUE(filter.at("erase_ns").is_null()) << filter["name"];
         EXPECT_TRUE(filter.at("positive_batch_ns").is_number_float()) << filter["name"];
-        // Tuned to ε = 1/256 over the world's queries. 20 % over it would be 20 standard deviations
-        // of 2.56 million.
+        // Tuned to ε = 1/256 over the queries of its groups. 20 % over it would be 20 standard
+        // deviations of 2.56 million.
         EXPECT_LT(filter.at("fpr").get<double>(), 1.2 / 256) << filter["name"];
         if (daisy) {
             EXPECT_LT(filter.at("size_bytes"), filters[0].at("size_bytes")) << "keys likely to be stored take few bits";
@@ -219,7 +219,7 @@ TEST(bench_cli, filters_that_learn_and_do_not_erase_are_measured_when_named) {
         run_tool(small_bench({"--filters", "adaptive_bloom,whitelist", "--mix", "90/10", "--churn", "1"}));
     ASSERT_EQ(run.status, 0) << run.err;
     const nlohmann::json filters = only_size(run).at("filters");
-    ASSERT_EQ(filters.size(), 2u) << "no twins: whoever cannot erase cannot be churned";
+    ASSERT_EQ(filters.size(), 2u) << "no churned filters: a filter without erase cannot be churned";
     EXPECT_EQ(filters[0].at("name"), "adaptive_bloom");
     EXPECT_EQ(filters[1].at("name"), "whitelist");
     for (const nlohmann::json& filter : filters) {

@@ -1,5 +1,5 @@
-// genista bench --compare: which figures meet, what is divided by what, and which files are no
-// reports.
+// genista bench --compare: which figures are compared, what is divided by what, and which files are
+// not reports.
 #include <gtest/gtest.h>
 
 #include "run_tool.hpp"
@@ -27,7 +27,7 @@ TEST(bench_compare_cli, divides_what_both_have_and_takes_the_floors_out) {
     const scratch_folder scratch;
     const std::string old_path = scratch / "old.json", new_path = scratch / "new.json";
     json old = a_report();
-    // Times of our own, so that the ratios are known: 50 ns everywhere on a floor of 5, which is 10
+    // Fixed times, so that the ratios are known: 50 ns everywhere on a floor of 5, which is 10
     // in batches.
     const auto set_times = [](json& object) {
         for (auto& [name, value] : object.items()) {
@@ -74,7 +74,7 @@ TEST(bench_compare_cli, divides_what_both_have_and_takes_the_floors_out) {
     EXPECT_EQ(without_adapt, 4u + 4u + 1u + 2u + 2u + 2u);
 }
 
-TEST(bench_compare_cli, twins_of_another_age_and_mixes_of_other_shares_are_absent_keys) {
+TEST(bench_compare_cli, filters_of_other_churn_and_mixes_of_other_shares_are_not_compared) {
     const scratch_folder scratch;
     const std::string old_path = scratch / "old.json";
     const auto compared = [&](std::vector<std::string> more) {
@@ -95,7 +95,7 @@ TEST(bench_compare_cli, twins_of_another_age_and_mixes_of_other_shares_are_absen
     EXPECT_EQ(compared({"--churn", "1", "--mix", "90/10"}), std::pair(8, 0));
 }
 
-TEST(bench_compare_cli, nothing_in_common_and_other_conditions_are_said) {
+TEST(bench_compare_cli, nothing_in_common_and_other_conditions_are_reported) {
     const scratch_folder scratch;
     const std::string old_path = scratch / "old.json";
     put_contents(old_path, a_report().dump());
@@ -119,7 +119,7 @@ TEST(bench_compare_cli, the_old_report_is_not_replaced_and_no_filter_is_measured
     expect_refused({"lab", "matrix", "--filters", "bloom,broom,bloom"}, "'bloom'", "named twice");
 }
 
-TEST(bench_compare_cli, files_that_are_no_reports_are_refused_before_the_work) {
+TEST(bench_compare_cli, files_that_are_not_reports_are_refused_before_the_work) {
     const scratch_folder scratch;
     const std::string path = scratch / "old.json";
     const json good = a_report();
@@ -130,9 +130,9 @@ TEST(bench_compare_cli, files_that_are_no_reports_are_refused_before_the_work) {
     };
     expect_refused({"bench", "--compare", scratch / "missing.json"}, scratch / "missing.json", "cannot be read");
     expect_refused({"bench", "--compare", scratch.path().string()}, scratch.path().string(), "cannot be read");
-    refused("", "no JSON");
-    refused("{\"format\":", "no JSON");
-    refused("[1,2]", "no JSON object");
+    refused("", "not JSON");
+    refused("{\"format\":", "not JSON");
+    refused("[1,2]", "not a JSON object");
     refused("{}", "'format' is missing");
     refused(R"({"filters":[],"floor":{},"machine":{}})", "version 1");
     refused(R"({"format":"genista lab"})", "'format' is not 'genista bench'");
@@ -144,13 +144,13 @@ TEST(bench_compare_cli, files_that_are_no_reports_are_refused_before_the_work) {
     };
     using at = json::json_pointer;
     refused(changed(at{"/version"}, 3), "version 3; version 2 is allowed");
-    refused(changed(at{"/version"}, "2"), "'version' is no count");
-    refused(changed(at{"/sizes"}, 7), "'sizes' is no list");
+    refused(changed(at{"/version"}, "2"), "'version' is not a count");
+    refused(changed(at{"/sizes"}, 7), "'sizes' is not a list");
     refused(changed(at{"/sizes/0"}, 7), "'filters' is missing");
-    refused(changed(at{"/sizes/0/keys"}, -1), "'keys' is no count");
-    refused(changed(at{"/sizes/0/filters/1/name"}, nullptr), "'name' is no text");
+    refused(changed(at{"/sizes/0/keys"}, -1), "'keys' is not a count");
+    refused(changed(at{"/sizes/0/filters/1/name"}, nullptr), "'name' is not a string");
     refused(changed(at{"/sizes/0/filters/1/threads/0/negative_ns_median"}, "fast"),
-            "'negative_ns_median' is no number");
+            "'negative_ns_median' is not a number");
     refused(changed(at{"/sizes/0/filters/1/threads/0/negative_ns_median"}, 0), "'negative_ns_median' is not above 0");
     refused(changed(at{"/sizes/0/floor/threads"}, json::array()), "'floor' has no times");
     refused(changed(at{"/sizes/0/floor/threads/1/threads"}, 5), "'floor' has no times for 2 threads");

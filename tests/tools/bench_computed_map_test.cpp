@@ -54,7 +54,7 @@ TEST(bench_computed_map, answers_as_a_memory_map_of_the_same_integers) {
 
 // A hash that gives many keys one digest, leaves most slices empty and fills others with far more
 // than their share.
-TEST(bench_computed_map, keeps_keys_apart_that_share_a_digest_or_a_position) {
+TEST(bench_computed_map, separates_keys_that_share_a_digest_or_a_position) {
     const auto coarse = [](const void*, key_view key) noexcept {
         const auto low = std::to_integer<std::uint64_t>(key.data[0]);
         return digest{low % 8 == 7 ? UINT64_MAX : (low % 8) << 60, low % 3};
@@ -79,7 +79,7 @@ TEST(bench_computed_map, contains_its_integers_and_nothing_else) {
     EXPECT_FALSE(*computed.contains(hash(6), "no eight bytes"));
 }
 
-TEST(bench_computed_map, lets_nobody_write) {
+TEST(bench_computed_map, refuses_writes) {
     const hasher hash{hash_key::from_seed(3)};
     computed_map computed{hash, {.keys = 10, .slices = 1}};
     EXPECT_EQ(computed.put(digest{}, "key").error().code(), error_code::unsupported);
@@ -88,9 +88,9 @@ TEST(bench_computed_map, lets_nobody_write) {
 
 TEST(bench_computed_map, computes_each_slice_once_for_a_sequential_read) {
     const hasher hash{hash_key::from_seed(4)};
-    std::uint64_t told = 0;
-    computed_map computed{hash,
-                          {.keys = 20'000, .slices = 8, .seats = 1, .on_slice = [&](std::uint64_t n) { told = n; }}};
+    std::uint64_t slices_done = 0;
+    computed_map computed{
+        hash, {.keys = 20'000, .slices = 8, .seats = 1, .on_slice = [&](std::uint64_t n) { slices_done = n; }}};
     std::size_t records = 0;
     constexpr std::uint64_t reads = 1000;  // some of them straddle two slices
     for (std::uint64_t i = 0; i < reads; ++i) {
@@ -99,10 +99,10 @@ TEST(bench_computed_map, computes_each_slice_once_for_a_sequential_read) {
     }
     EXPECT_EQ(records, 20'000u);
     EXPECT_EQ(computed.slices_computed(), 8u);
-    EXPECT_EQ(told, 8u);
+    EXPECT_EQ(slices_done, 8u);
 }
 
-// More readers than seats, all over the place: slices are taken away while others read them.
+// More readers than seats, at random places: slices are evicted while other threads read them.
 TEST(bench_computed_map, serves_more_threads_than_it_has_seats) {
     const hasher hash{hash_key::from_seed(5)};
     computed_map computed{hash, {.keys = 2000, .slices = 5, .seats = 2}};
@@ -119,7 +119,7 @@ TEST(bench_computed_map, serves_more_threads_than_it_has_seats) {
     for (const visited& each : seen) EXPECT_EQ(each, all);
 }
 
-TEST(bench_computed_map, makes_a_filter_that_an_audit_finds_right) {
+TEST(bench_computed_map, makes_a_filter_that_an_audit_accepts) {
     const hasher hash{hash_key::from_seed(6)};
     computed_map computed{hash, {.keys = 50'000, .slices = 8, .seats = 2}};
     auto filter = broom_filter::build({.capacity = 50'000, .hash = hash, .repeatable = 1}, computed, 2);

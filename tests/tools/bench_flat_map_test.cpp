@@ -1,5 +1,5 @@
-// The bench's own R. flat_map beside memory_map, which has been tested for longer: whatever one
-// answers, the other does too. And the meter around it, which may change no answer.
+// The bench's own R. flat_map beside memory_map, which is the reference: both give the same
+// answers. And the meter around it, which must not change an answer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -86,7 +86,7 @@ TEST(bench_flat_map, answers_as_a_memory_map_does) {
 }
 
 // A hash that gives many keys one digest, and leaves most of the positions empty.
-TEST(bench_flat_map, keeps_keys_apart_that_share_a_digest_or_a_position) {
+TEST(bench_flat_map, separates_keys_that_share_a_digest_or_a_position) {
     const auto coarse = [](const void*, key_view key) noexcept {
         const auto low = std::to_integer<std::uint64_t>(key.data[0]);
         return digest{low % 8 == 7 ? UINT64_MAX : (low % 8) << 20, low % 3};
@@ -121,7 +121,7 @@ TEST(bench_flat_map, refuses_to_put_a_key_that_was_not_announced) {
     EXPECT_EQ(visit_range(flat, 0, UINT64_MAX).size(), 2u);
 }
 
-TEST(bench_flat_map, maps_of_the_same_records_live_apart) {
+TEST(bench_flat_map, maps_of_the_same_records_are_independent) {
     const hasher hash{hash_key::from_seed(6)};
     const auto records = records_of(hash, 1000, 1);
     flat_map one{records}, other{records};
@@ -132,7 +132,7 @@ TEST(bench_flat_map, maps_of_the_same_records_live_apart) {
 }
 
 // Neighbours share words of live bits: threads that flip their own keys must not undo each other.
-// Two words, so that they meet all the time.
+// Only two words, so that they conflict often.
 TEST(bench_flat_map, threads_do_not_undo_each_other) {
     const hasher hash{hash_key::from_seed(7)};
     constexpr std::uint64_t count = 128, threads = 4;

@@ -1,5 +1,5 @@
-// The bench's own slots: flat_slots beside memory_slots, whatever one answers the other does too;
-// and the meter around them.
+// The bench's own slots: flat_slots beside memory_slots, which is the reference: both give the
+// same answers; and the meter around them.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -80,7 +80,7 @@ TEST(bench_flat_slots, answer_as_memory_slots_do_with_and_without_a_meter) {
     }
 }
 
-TEST(bench_flat_slots, a_visit_ends_where_the_visitor_says) {
+TEST(bench_flat_slots, a_visit_ends_when_the_visitor_returns_false) {
     flat_slots flat;
     clocked_slots<flat_slots> clocked{flat};
     const integer_key one{1};

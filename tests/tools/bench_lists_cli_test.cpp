@@ -1,5 +1,5 @@
 // genista bench with several sizes, several numbers of threads, mixes of look-ups and updates, and
-// filters with a past. Small sets, and no test looks at how large a time is: only at who has one.
+// churned filters. Small sets, and no test asserts a time: only which filters have one.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -24,12 +24,12 @@ json bench_json(std::vector<std::string> more) {
     return run.status == 0 ? run.json() : json{};
 }
 
-// The figures of one filter by name; of the only size unless told.
+// The figures of one filter by name; of the only size by default.
 json filter_of(const json& document, const std::string& name, std::size_t size = 0) {
     for (const json& filter : document.at("sizes").at(size).at("filters")) {
         if (filter.at("name") == name) return filter;
     }
-    ADD_FAILURE() << name << " is not there";
+    ADD_FAILURE() << name << " is missing";
     return {};
 }
 
@@ -105,8 +105,7 @@ TEST(bench_lists_cli, a_mix_is_timed_where_a_filter_can_erase_and_take_so_many_w
     }
 }
 
-// Every run checks, in the end, that all stored keys are still there and were answered: status 0
-// says so.
+// At its end every run queries all stored keys: status 0 means that none was lost.
 TEST(bench_lists_cli, mixes_of_all_shares_and_on_the_smallest_sets_lose_no_key) {
     for (const char* shares : {"99/1", "50/50", "0/100", "67/33"}) {
         bench_json({"--filters", "cuckoo_partial,cuckoo,cuckooing,cyclic2,swapping,broom,broom_paper", "--keys", "700",
@@ -120,20 +119,20 @@ TEST(bench_lists_cli, mixes_of_all_shares_and_on_the_smallest_sets_lose_no_key) 
     EXPECT_TRUE(filter_of(tiny, "broom", 4).at("threads").at(1).at("mix_ns").is_number());
 }
 
-TEST(bench_lists_cli, churned_twins_stand_beside_the_filters_that_erase) {
+TEST(bench_lists_cli, churned_filters_stand_beside_those_that_erase) {
     const json document = bench_json({"--keys", "3000", "--churn", "1.5", "--threads", "1,2"});
     EXPECT_EQ(document.at("machine").at("run").at("churn"), 1.5);
     ASSERT_EQ(document.at("sizes").at(0).at("filters").size(), 16u + 12u);
     for (const char* name : {"cuckoo_partial+churn", "cuckooing+churn", "broom+churn"}) {
-        const json twin = filter_of(document, name);
+        const json churned = filter_of(document, name);
         for (const char* updates : {"insert_ns", "erase_ns", "adapt_ns", "mix_ns"})
-            EXPECT_TRUE(twin.at(updates).is_null());
-        for (const json& team : twin.at("threads")) {
+            EXPECT_TRUE(churned.at(updates).is_null());
+        for (const json& team : churned.at("threads")) {
             for (const char* lookup : {"negative_ns", "positive_ns", "negative_batch_ns", "positive_batch_ns"}) {
                 EXPECT_TRUE(team.at(lookup).is_number_float()) << name << " " << lookup;
             }
         }
-        EXPECT_TRUE(twin.at("fpr").is_number_float());
+        EXPECT_TRUE(churned.at("fpr").is_number_float());
     }
     EXPECT_TRUE(filter_of(document, "cuckoo_partial+churn").at("range_reads_per_update").is_null());
     EXPECT_TRUE(filter_of(document, "broom").at("range_reads_per_update").is_null());
@@ -148,7 +147,7 @@ TEST(bench_lists_cli, churned_twins_stand_beside_the_filters_that_erase) {
     }
 }
 
-TEST(bench_lists_cli, the_tables_say_all_of_it_and_fit_a_page) {
+TEST(bench_lists_cli, the_tables_have_all_figures_and_fit_a_page) {
     const tool_run run =
         run_tool(bench_line({"--sizes", "1000,2000", "--threads", "1,2", "--mix", "80/20", "--churn", "1"}));
     ASSERT_EQ(run.status, 0) << run.err;

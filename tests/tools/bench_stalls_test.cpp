@@ -22,7 +22,7 @@ using bench::timing;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-TEST(bench_stalls, a_timing_knows_its_longest_and_its_rare_ones) {
+TEST(bench_stalls, a_timing_has_its_longest_and_its_rare_times) {
     timing times;
     EXPECT_EQ(times.longest_ns(), 0u);
     EXPECT_EQ(times.percentile_ns(0.5), 0u);
@@ -36,7 +36,7 @@ TEST(bench_stalls, a_timing_knows_its_longest_and_its_rare_ones) {
     EXPECT_EQ(times.percentile_ns(1), 5'000'000u);
 }
 
-TEST(bench_stalls, a_timeline_finds_what_began_or_ended_meanwhile) {
+TEST(bench_stalls, a_timeline_finds_operations_that_began_or_ended_in_between) {
     const stall_clock::time_point start{};
     const auto at = [&](int us) { return start + microseconds{us}; };
     timeline line{start, milliseconds{10}};
@@ -61,7 +61,7 @@ TEST(bench_stalls, a_gap_is_no_longer_than_the_watch) {
     EXPECT_LE(gap, static_cast<std::uint64_t>(taken));
 }
 
-// Asked after every insert, it must agree with what the filter itself counts.
+// Polled after every insert, it must agree with the counters of the filter.
 TEST(bench_stalls, a_watch_sees_every_growth_from_begin_to_end) {
     memory_map remote;
     auto filter = broom_filter::make({.capacity = 1'000, .hash = hasher{hash_key::from_seed(1)}, .repeatable = 1});

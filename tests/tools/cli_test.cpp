@@ -1,8 +1,10 @@
 // The command line as such: help everywhere, exit statuses, refusals that name the value. What the
-// commands compute is in guard_cli_test.cpp, bench_cli_test.cpp, lab_cli_test.cpp and
+// commands compute is in compare_cli_test.cpp, bench_cli_test.cpp, lab_cli_test.cpp and
 // inspect_cli_test.cpp.
 #include <gtest/gtest.h>
 
+#include "base/cpu.hpp"
+#include "genista/version.hpp"
 #include "run_tool.hpp"
 
 namespace genista::test::cli_test {
@@ -16,7 +18,7 @@ std::string quoted(const char* text) {
 
 TEST(cli, every_command_has_help_with_an_example) {
     const arguments commands[] = {{},
-                                  {"guard"},
+                                  {"compare"},
                                   {"bench"},
                                   {"inspect"},
                                   {"lab"},
@@ -28,6 +30,7 @@ TEST(cli, every_command_has_help_with_an_example) {
                                   {"daisy"},
                                   {"daisy", "train"},
                                   {"daisy", "size"},
+                                  {"help"},
                                   {"store"},
                                   {"store", "audit"},
                                   {"store", "reindex"},
@@ -50,10 +53,52 @@ TEST(cli, help_wins_over_options_that_are_given_too) {
     EXPECT_NE(run.out.find("--error-rate"), std::string::npos);
 }
 
-TEST(cli, version_is_printed) {
+TEST(cli, version_is_one_line_with_the_kernels_in_use) {
     const tool_run run = run_tool({"--version"});
     EXPECT_EQ(run.status, 0);
-    EXPECT_TRUE(run.out.starts_with("genista ")) << run.out;
+    EXPECT_EQ(run.err, "");
+    const std::string line{to_string(active_isa())};
+    EXPECT_EQ(run.out, "genista " GENISTA_VERSION " (kernels: " + line + ")\n");
+}
+
+TEST(cli, help_of_a_command_is_what_its_option_prints) {
+    const arguments commands[] = {{}, {"compare"}, {"bench"}, {"lab"}, {"lab", "run"}, {"store", "audit"}, {"help"}};
+    for (const arguments& command : commands) {
+        arguments asked = command, with_option = command;
+        asked.insert(asked.begin(), "help");
+        with_option.emplace_back("--help");
+        const tool_run run = run_tool(asked), expected = run_tool(with_option);
+        EXPECT_EQ(run.status, 0);
+        EXPECT_EQ(run.err, "");
+        EXPECT_EQ(run.out, expected.out);
+        EXPECT_NE(run.out, "");
+    }
+}
+
+TEST(cli, there_is_no_help_for_a_command_that_does_not_exist) {
+    expect_refused({"help", "polish"}, "polish", "compare, bench, inspect");
+    expect_refused({"polish", "--help"}, "polish", "compare, bench, inspect");
+    expect_refused({"help", "store", "polish"}, "polish", "audit, reindex, unguard");
+    expect_refused({"help", "lab", "polish"}, "polish", "list, run");
+}
+
+TEST(cli, guard_is_an_unlisted_name_of_compare) {
+    EXPECT_EQ(run_tool({"guard", "--help"}).out, run_tool({"compare", "--help"}).out);
+    EXPECT_EQ(run_tool({"help", "guard"}).out, run_tool({"compare", "--help"}).out);
+    EXPECT_EQ(run_tool({"--help"}).out.find("guard  "), std::string::npos);
+    const auto counts = [](const char* name) {
+        const tool_run run = run_tool({name, "--number-of-keys", "2000", "--number-of-queries", "3000", "--filters",
+                                       "none,broom", "--value-bytes", "8", "--json", "-"});
+        EXPECT_EQ(run.status, 0) << run.err;
+        EXPECT_EQ(run.err, "");
+        std::vector<int> all;
+        const nlohmann::json document = run.json();
+        for (const auto& phase : document.at("phases"))
+            for (const auto& row : phase.at("rows")) all.push_back(row.at("wasted_reads").get<int>());
+        return all;
+    };
+    EXPECT_EQ(counts("guard"), counts("compare"));
+    EXPECT_EQ(run_tool({"guard", "--pool", "0"}).err, run_tool({"compare", "--pool", "0"}).err);
 }
 
 TEST(cli, without_a_command_help_goes_to_stderr) {
@@ -66,7 +111,7 @@ TEST(cli, without_a_command_help_goes_to_stderr) {
 }
 
 TEST(cli, unknown_commands_and_options_are_refused) {
-    expect_refused({"polish"}, "polish", "bench, inspect, daisy, store, lab");
+    expect_refused({"polish"}, "polish", "compare, bench, inspect, daisy, lab, store, help");
     expect_refused({"lab", "polish"}, "polish", "list, run");
     expect_refused({"bench", "--polish"}, "--polish", "genista bench --help");
     expect_refused({"bench", "polish"}, "polish", "genista bench --help");
@@ -77,7 +122,7 @@ TEST(cli, unknown_commands_and_options_are_refused) {
     expect_refused({"bench", "--keys", "10", "--keys", "20"}, "--keys", "genista bench --help");
 }
 
-TEST(cli, counts_that_make_no_sense_are_refused) {
+TEST(cli, texts_that_are_not_counts_are_refused) {
     for (const char* text : {"",   "-5", "+5",   "1.5", "10M", "ten",   "1e", "e6", "1e-3", "1.25e1", "0x10",
                              " 7", "7 ", "1''0", "_1",  "1_",  "1e6e6", "2^", "^2", "2^-3", "1,000",  "nan"}) {
         expect_refused({"bench", "--keys", text}, quoted(text), "from 1 to 1099511627776");
@@ -119,16 +164,16 @@ TEST(cli, unknown_names_are_refused_with_the_known_ones) {
     expect_refused({"lab", "run", "broom-words", "broom-wrds"}, "'broom-wrds'", "broom-words");
 }
 
-TEST(cli, a_name_that_is_nearly_right_is_guessed) {
+TEST(cli, the_nearest_known_name_is_suggested) {
     expect_refused({"bench", "--filters", "bloom,blom"}, "'blom'", "did you mean bloom?");
     expect_refused({"bench", "--filters", "cukoo_partail"}, "'cukoo_partail'", "did you mean cuckoo_partial?");
-    expect_refused({"guard", "--filters", "borom"}, "'borom'", "did you mean broom?");
+    expect_refused({"compare", "--filters", "borom"}, "'borom'", "did you mean broom?");
     expect_refused({"lab", "run", "broom-wrds"}, "'broom-wrds'", "did you mean broom-words?");
     expect_refused({"lab", "report", "--only", "matrx"}, "'matrx'", "did you mean matrix?");
     expect_refused({"lab", "matrix", "--adversaries", "repeat_one"}, "'repeat_one'", "did you mean repeat-one?");
     expect_refused({"daisy", "train", "--inserts", "a", "--queries", "b", "--out", "c", "--oracle", "scores"},
                    "'scores'", "did you mean score?");
-    expect_refused({"gaurd"}, "gaurd", "did you mean guard?");
+    expect_refused({"comapre"}, "comapre", "did you mean compare?");
     expect_refused({"lab", "lst"}, "lst", "did you mean list?");
     expect_refused({"bench", "--kyes", "10"}, "--kyes", "did you mean --keys?");
     expect_refused({"bench", "--error-rat=1%"}, "--error-rat", "did you mean --error-rate?");
@@ -144,8 +189,8 @@ TEST(cli, a_json_file_that_cannot_be_written_is_refused_before_the_work) {
     expect_refused({"lab", "run", "broom-words", "--json", scratch / "a/b"}, scratch / "a/b", "cannot be written");
 }
 
-TEST(cli, what_nobody_can_take_is_failed_work) {
-    for (const char* line : {"lab list", "lab list --json", "guard --help", "--version"}) {
+TEST(cli, output_that_cannot_be_written_is_failed_work) {
+    for (const char* line : {"lab list", "lab list --json", "compare --help", "--version"}) {
         const std::string all = std::string{GENISTA_BINARY_DIR "/bin/genista "} + line + " >/dev/full 2>/dev/null";
         const int state = std::system(all.c_str());
         EXPECT_EQ(WIFEXITED(state) ? WEXITSTATUS(state) : -1, 1) << line;

@@ -50,7 +50,7 @@ TEST(daisy_cli, trains_a_model_and_sizes_filters_by_it) {
         EXPECT_NE(page.out.find(word), std::string::npos) << word;
 }
 
-TEST(daisy_cli, chooses_a_size_and_says_which_settings) {
+TEST(daisy_cli, chooses_a_size_and_prints_the_settings) {
     const scratch_folder scratch;
     write_logs(scratch, 4'000);
     const auto sized = [&](const std::vector<std::string>& more) {
@@ -69,14 +69,14 @@ TEST(daisy_cli, chooses_a_size_and_says_which_settings) {
     EXPECT_NE(page.out.find("settings: 1'024 weights"), std::string::npos) << page.out;
 }
 
-// What the bands of one plan cost beside their slots must not be taken off the next plan's memory:
-// the row fills what it is given.
+// The bytes of one plan's bands beside their slots must not reduce the memory of the next plan: the
+// row uses all of its memory.
 TEST(daisy_cli, a_guard_gives_daisy_broom_all_of_its_memory) {
     const scratch_folder scratch;
     write_logs(scratch, 8'000);
     ASSERT_EQ(run_tool(train_line(scratch, {"--bytes", "1024"})).status, 0);
     const tool_run guarded =
-        run_tool({"guard", "--keys", scratch / "inserts.txt", "--queries", scratch / "queries.txt", "--oracle",
+        run_tool({"compare", "--keys", scratch / "inserts.txt", "--queries", scratch / "queries.txt", "--oracle",
                   scratch / "hosts.model", "--filters", "bloom,daisy_broom", "--bits-per-key", "90", "--json", "-"});
     ASSERT_EQ(guarded.status, 0) << guarded.err;
     const auto row = guarded.json()["phases"][0]["rows"][1];
@@ -108,8 +108,8 @@ TEST(daisy_cli, trains_every_oracle_and_gives_the_same_file_twice) {
     }
 }
 
-// A rate that one of them cannot be made for is no reason to say nothing of the others.
-TEST(daisy_cli, sizes_what_can_be_made_at_every_rate_and_says_what_cannot) {
+// If one filter cannot have the rate, the others are still printed.
+TEST(daisy_cli, sizes_what_can_be_made_at_every_rate_and_names_what_cannot) {
     const scratch_folder scratch;
     write_logs(scratch, 1'000);
     ASSERT_EQ(run_tool(train_line(scratch, {})).status, 0);
@@ -122,17 +122,17 @@ TEST(daisy_cli, sizes_what_can_be_made_at_every_rate_and_says_what_cannot) {
         std::vector<std::string> as_json = line;
         as_json.insert(as_json.end(), {"--json", "-"});
         bool said = false;
-        const tool_run told = run_tool(as_json);
-        const nlohmann::json document = told.json();
+        const tool_run run = run_tool(as_json);
+        const nlohmann::json document = run.json();
         for (const auto& row : document["filters"]) {
             EXPECT_EQ(row["bits"].is_null(), row.contains("why_not"));
             said = said || (row["filter"] == without && row.contains("why_not"));
         }
-        EXPECT_TRUE(said) << told.out;
+        EXPECT_TRUE(said) << run.out;
     }
 }
 
-TEST(daisy_cli, says_when_queries_are_for_inserted_keys_whatever_the_oracle_makes_of_it) {
+TEST(daisy_cli, reports_queries_for_inserted_keys_for_every_oracle) {
     const scratch_folder scratch;
     write_logs(scratch, 1'000);
     const tool_run apart = run_tool(train_line(scratch, {}));
@@ -149,7 +149,7 @@ TEST(daisy_cli, says_when_queries_are_for_inserted_keys_whatever_the_oracle_make
 TEST(daisy_cli, an_exact_table_takes_no_size_and_probabilities_need_a_number_of_keys) {
     const scratch_folder scratch;
     write_logs(scratch, 600);
-    expect_refused(train_line(scratch, {"--oracle", "exact", "--bytes", "4096"}), "--bytes", "leave it out");
+    expect_refused(train_line(scratch, {"--oracle", "exact", "--bytes", "4096"}), "--bytes", "leave the option out");
     expect_refused(train_line(scratch, {"--keys", "1000"}), "--keys", "--bytes auto");
     put_contents(scratch / "p", "a\t0.5\nb\t0.5\nc\t1e-400\n");
     put_contents(scratch / "q", "a\t1e-320\nb\t0\nc\t1\n");
@@ -164,7 +164,7 @@ TEST(daisy_cli, an_exact_table_takes_no_size_and_probabilities_need_a_number_of_
     EXPECT_NE(said.out.find("filters of 1'000 keys"), std::string::npos) << said.out;
 }
 
-TEST(daisy_cli, says_when_stored_keys_are_asked_for_too_often) {
+TEST(daisy_cli, reports_stored_keys_that_are_queried_too_often) {
     const scratch_folder scratch;
     std::string log;
     for (int i = 0; i < 1'000; ++i) log += "key" + std::to_string(i % 20) + "\n";
@@ -235,7 +235,7 @@ TEST(daisy_cli, bad_lines_are_refused_with_the_value_and_what_is_allowed) {
     EXPECT_FALSE(std::filesystem::exists(model));
 }
 
-TEST(daisy_cli, models_that_are_none_are_refused_by_name) {
+TEST(daisy_cli, files_that_are_not_models_are_refused_by_name) {
     const scratch_folder scratch;
     write_logs(scratch, 300);
     const std::string model = scratch / "hosts.model";

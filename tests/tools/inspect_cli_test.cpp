@@ -1,5 +1,5 @@
-// genista inspect: good snapshots of every kind, and files that are damaged, foreign, missing or no
-// files at all.
+// genista inspect: good snapshots of every kind, and files that are damaged, foreign, missing or
+// not regular.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -128,7 +128,7 @@ void save_numbers(const std::string& path) {
     ASSERT_TRUE(save_file(path, [&](sink& out) { return all->save(out); }));
 }
 
-TEST(inspect_cli, knows_the_dictionaries_and_the_lossy_filter) {
+TEST(inspect_cli, reads_the_dictionaries_and_the_lossy_filter) {
     const scratch_folder scratch;
     save_numbers<succinct_set>(scratch / "succinct_set");
     save_numbers<succinct_multiset>(scratch / "multiset");
@@ -145,7 +145,7 @@ TEST(inspect_cli, knows_the_dictionaries_and_the_lossy_filter) {
     }
 }
 
-TEST(inspect_cli, knows_the_filter_that_is_only_built) {
+TEST(inspect_cli, reads_the_filter_that_is_only_built) {
     const scratch_folder scratch;
     save_bloomier(scratch / "bloomier");
     const tool_run run = run_tool({"inspect", scratch / "bloomier", "--json"});
@@ -173,7 +173,7 @@ std::string golden(const char* name) {
     return std::string{GENISTA_SOURCE_DIR} + "/tests/golden/" + name;
 }
 
-TEST(inspect_cli, shows_what_an_oracle_knows) {
+TEST(inspect_cli, shows_the_contents_of_an_oracle) {
     const auto exact = inspected(golden("exact_oracle-v1-keyed.snapshot"), {"oracle.keys", "oracle.unknown_key.asked"});
     EXPECT_EQ(exact.at("kind"), "exact_oracle");
     EXPECT_EQ(exact.at("oracle").at("name"), "exact_oracle");
@@ -211,7 +211,7 @@ TEST(inspect_cli, shows_the_oracle_and_the_profile_of_a_model) {
     EXPECT_EQ(model.at("oracle").at("name"), "score_oracle");
 }
 
-TEST(inspect_cli, shows_the_plan_of_a_daisy_filter_and_whether_the_world_has_drifted) {
+TEST(inspect_cli, shows_the_plan_of_a_daisy_filter_and_whether_the_queries_have_drifted) {
     const auto bloom = inspected(golden("daisy_bloom-v1-octet.snapshot"), {"stats.keys", "plan.parameter", "octet"});
     EXPECT_EQ(bloom.at("filter"), "daisy_bloom");
     EXPECT_EQ(bloom.at("plan").at("draws"), 300.0);
@@ -266,7 +266,7 @@ TEST(inspect_cli, an_oracle_a_model_and_a_daisy_filter_around_nonsense_are_refus
     }
 }
 
-TEST(inspect_cli, tells_the_filters_over_slots_and_over_an_index_apart) {
+TEST(inspect_cli, names_the_filters_over_slots_and_those_over_an_index) {
     const scratch_folder scratch;
     save_cuckoo<cuckoo_filter>(scratch / "cuckoo");
     save_cuckoo<cuckooing_filter>(scratch / "cuckooing");
@@ -335,7 +335,7 @@ TEST(inspect_cli, damaged_snapshots_are_refused) {
     expect_refused({"inspect", path}, path, "");
 }
 
-TEST(inspect_cli, what_is_no_readable_file_is_refused) {
+TEST(inspect_cli, what_is_not_a_readable_file_is_refused) {
     const scratch_folder scratch;
     put_contents(scratch / "empty", "");
     put_contents(scratch / "text", std::string(1000, 'a'));
@@ -367,14 +367,14 @@ TEST(inspect_cli, a_kind_from_the_future_shows_its_envelope_alone) {
     EXPECT_TRUE(run.json().at("stats").is_null());
     const tool_run table = run_tool({"inspect", scratch / "new"});
     EXPECT_EQ(table.status, 0);
-    EXPECT_NE(table.out.find("does not know the kind"), std::string::npos) << table.out;
+    EXPECT_NE(table.out.find("does not support the kind"), std::string::npos) << table.out;
 }
 
-TEST(inspect_cli, tells_how_much_of_class_0_a_daisy_broom_filter_keeps) {
+TEST(inspect_cli, shows_how_much_of_class_0_a_daisy_broom_filter_keeps) {
     const auto document = inspected(std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v5-late.snapshot",
-                                    {"class_0.laid", "exceptions.cells"});
+                                    {"class_0.built", "exceptions.cells"});
     EXPECT_EQ(document.at("bands").size(), 2u);
-    EXPECT_EQ(document.at("class_0"), nlohmann::json({{"kept", true}, {"rate_bits", 8}, {"ranges", 3}, {"laid", 2}}));
+    EXPECT_EQ(document.at("class_0"), nlohmann::json({{"kept", true}, {"rate_bits", 8}, {"ranges", 3}, {"built", 2}}));
     EXPECT_EQ(document.at("exceptions").at("cells"), 80);
 }
 

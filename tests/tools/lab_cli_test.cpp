@@ -1,5 +1,5 @@
-// genista lab: the list, and the shape of what a run prints. Whether promises are kept is the lab's
-// own business.
+// genista lab: the list, and the shape of what a run prints. Whether promises are kept is tested in
+// the lab.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -32,7 +32,7 @@ TEST(lab_cli, list_names_every_promise_once) {
 
 // genista lab is a program beside genista (tools/genista/lab_call.hpp): wherever genista is called
 // from, and by whatever name.
-TEST(lab_cli, the_program_behind_it_is_found_through_a_link_and_missed_by_name) {
+TEST(lab_cli, the_program_behind_it_is_found_through_a_link_and_named_if_missing) {
     const scratch_folder folder;
     std::filesystem::create_symlink(built_tool, folder.path() / "g");
     const tool_run linked = run_tool({"lab", "run", "--help"}, folder / "g");
@@ -43,7 +43,7 @@ TEST(lab_cli, the_program_behind_it_is_found_through_a_link_and_missed_by_name) 
     const tool_run alone = run_tool({"lab", "list"}, folder / "genista");
     EXPECT_EQ(alone.status, 1);
     EXPECT_EQ(alone.out, "");
-    EXPECT_NE(alone.err.find(folder / "genista-lab" + " is not there; ./run lab builds it"), std::string::npos)
+    EXPECT_NE(alone.err.find(folder / "genista-lab" + " does not exist; ./run lab builds it"), std::string::npos)
         << alone.err;
 
     put_contents(folder / "genista-lab", "no program");
@@ -83,11 +83,11 @@ TEST(lab_cli, run_prints_measured_beside_promised_and_writes_the_file) {
     EXPECT_EQ(nlohmann::json::parse(contents(scratch / "lab.json")).at("experiments").size(), 1u);
 }
 
-TEST(lab_cli, what_is_no_experiment_is_refused_with_those_there_are) {
-    expect_refused({"lab", "run", "daisy-chain", "--json", "-"}, "'daisy-chain' is no experiment", "daisy-lb");
+TEST(lab_cli, what_is_not_an_experiment_is_refused_with_the_known_ones) {
+    expect_refused({"lab", "run", "daisy-chain", "--json", "-"}, "'daisy-chain' is not a known experiment", "daisy-lb");
 }
 
-TEST(lab_cli, a_filter_the_experiment_does_not_know_is_refused) {
+TEST(lab_cli, a_filter_that_the_experiment_does_not_support_is_refused) {
     expect_refused({"lab", "run", "ppr-reduction", "--filter", "sieve", "--json", "-"}, "sieve", "ppr-reduction");
 }
 

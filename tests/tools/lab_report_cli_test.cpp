@@ -1,5 +1,5 @@
-// genista lab matrix and genista lab report as a user meets them: help, bad input, and above all
-// what is kept between two calls.
+// genista lab matrix and genista lab report: help, bad input, and what is kept between
+// two calls.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -30,7 +30,7 @@ TEST(lab_matrix_cli, plays_what_is_named_and_prints_a_table_and_json) {
     ASSERT_EQ(table.status, 0) << table.err;
     EXPECT_TRUE(has(table.out, "repeat-one")) << table.out;
     EXPECT_TRUE(has(table.out, "100!")) << table.out;
-    EXPECT_TRUE(has(table.out, "broom: loses to nobody")) << table.out;
+    EXPECT_TRUE(has(table.out, "broom: loses to no adversary")) << table.out;
     EXPECT_TRUE(has(table.out, "bloom: loses to 1 of 1, worst repeat-one (100 %)")) << table.out;
 
     const scratch_folder scratch;
@@ -47,14 +47,14 @@ TEST(lab_matrix_cli, plays_what_is_named_and_prints_a_table_and_json) {
 
 TEST(lab_matrix_cli, unknown_names_are_refused_with_those_that_exist) {
     expect_refused({"lab", "matrix", "--quick", "--filters", "broom,sieve"}, "'sieve'", "cuckoo_partial");
-    expect_refused({"lab", "matrix", "--quick", "--adversaries", "nobody"}, "'nobody'", "repeat-one");
-    expect_refused({"lab", "matrix", "--html", "-"}, "--html", "no file");
+    expect_refused({"lab", "matrix", "--quick", "--adversaries", "unheard"}, "'unheard'", "repeat-one");
+    expect_refused({"lab", "matrix", "--html", "-"}, "--html", "not a file");
 }
 
-TEST(lab_report_cli, help_says_how_to_go_on_and_bad_input_is_refused) {
+TEST(lab_report_cli, help_explains_how_to_continue_and_bad_input_is_refused) {
     const tool_run help = run_tool({"lab", "report", "--help"});
     EXPECT_EQ(help.status, 0);
-    for (const char* const word : {"--quick", "--html", "--only", "--fresh", "goes on where it was", "Example"})
+    for (const char* const word : {"--quick", "--html", "--only", "--fresh", "continues where it was", "Example"})
         EXPECT_TRUE(has(help.out, word)) << word << "\n" << help.out;
     const scratch_folder scratch;
     expect_refused(small_report(scratch / "a.html", {"--only", "nothing"}), "'nothing'", "daisy-k");
@@ -99,7 +99,7 @@ TEST(lab_report_cli, json_on_stdout_is_alone_there) {
     EXPECT_EQ(run.json().at("experiments").size(), 1u);
 }
 
-TEST(lab_report_cli, a_damaged_part_is_run_again_and_said_so) {
+TEST(lab_report_cli, a_damaged_part_is_run_again_and_reported) {
     const scratch_folder scratch;
     const std::string page = scratch / "lab.html", part = scratch / "lab.html.parts/daisy-k.json";
     ASSERT_EQ(run_tool(small_report(page)).status, 0);
@@ -133,7 +133,7 @@ TEST(lab_report_cli, another_seed_and_another_build_are_not_mixed) {
 
 // daisy-k is finished at once, broom-time is far from it: interrupted in between, the first is
 // kept.
-TEST(lab_report_cli, an_interrupt_keeps_what_is_finished_and_the_same_command_goes_on) {
+TEST(lab_report_cli, an_interrupt_keeps_what_is_finished_and_the_same_command_continues) {
     const scratch_folder scratch;
     const std::string page = scratch / "lab.html", err = scratch / "err", out = scratch / "out";
     std::vector<std::string> arguments{GENISTA_BINARY_DIR "/bin/genista",
@@ -163,7 +163,7 @@ TEST(lab_report_cli, an_interrupt_keeps_what_is_finished_and_the_same_command_go
     ::waitpid(child, &state, 0);
     EXPECT_TRUE(WIFSIGNALED(state) && WTERMSIG(state) == SIGINT) << state;
     EXPECT_TRUE(has(contents(err), "interrupted; 1 of 2 parts are finished")) << contents(err);
-    EXPECT_TRUE(has(contents(err), "Go on with: genista lab report --quick --only daisy-k,broom-time"))
+    EXPECT_TRUE(has(contents(err), "Continue with: genista lab report --quick --only daisy-k,broom-time"))
         << contents(err);
     EXPECT_FALSE(std::filesystem::exists(page)) << "no page of half a run";
 

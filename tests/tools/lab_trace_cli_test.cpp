@@ -1,7 +1,7 @@
 // genista lab trace, and the options by which genista lab run takes traces.
 #include <gtest/gtest.h>
 
-#include "guard_cli.hpp"
+#include "compare_cli.hpp"
 
 namespace genista::test::lab_trace_cli_test {
 namespace {
@@ -41,7 +41,7 @@ TEST(lab_trace_cli, several_files_gzip_and_standard_input_are_read) {
     EXPECT_EQ(traces[2].at("name"), "standard input");
 }
 
-TEST(lab_trace_cli, bytes_that_would_upset_a_terminal_or_json_are_shown_tamely) {
+TEST(lab_trace_cli, bytes_that_would_disturb_a_terminal_or_json_are_escaped) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", "\x1b[31mred\n\xff\xfe\n");
     const tool_run table = run_tool({"lab", "trace", scratch / "keys"});
@@ -50,7 +50,7 @@ TEST(lab_trace_cli, bytes_that_would_upset_a_terminal_or_json_are_shown_tamely) 
     EXPECT_EQ(run_tool({"lab", "trace", scratch / "keys", "--json", "-"}).json().at("traces")[0].at("keys"), 2);
 }
 
-TEST(lab_trace_cli, files_that_are_no_whole_trace_are_refused) {
+TEST(lab_trace_cli, incomplete_traces_are_refused) {
     const scratch_folder scratch;
     put_contents(scratch / "bad", "a,b\nc\n");
     put_contents(scratch / "empty", "");

@@ -1,5 +1,5 @@
-// Where results go: files that appear whole or not at all, inputs that no output replaces, readers
-// that leave early, terminals that are narrow, and one run of a report at a time.
+// Output: files that appear whole or not at all, inputs that no output replaces, pipes that are
+// closed early, narrow terminals, and one run of a report at a time.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -10,25 +10,25 @@
 #include <sstream>
 #include <thread>
 
-#include "guard_cli.hpp"
+#include "compare_cli.hpp"
 
 namespace genista::test::output_cli_test {
 namespace {
 
-arguments small_guard(const arguments& more) {
-    return joined({"guard", "--number-of-keys", "500", "--number-of-queries", "100", "--filters", "none"}, more);
+arguments small_compare(const arguments& more) {
+    return joined({"compare", "--number-of-keys", "500", "--number-of-queries", "100", "--filters", "none"}, more);
 }
 
 TEST(output_cli, a_page_is_a_file_and_anything_else_is_refused_before_the_work) {
     const scratch_folder scratch;
-    expect_refused(small_guard({"--report", "/dev/null"}), "/dev/null", "no ordinary file");
-    expect_refused(small_guard({"--report", scratch.path().string()}), scratch.path().string(), "folder");
+    expect_refused(small_compare({"--report", "/dev/null"}), "/dev/null", "not a regular file");
+    expect_refused(small_compare({"--report", scratch.path().string()}), scratch.path().string(), "folder");
     std::filesystem::create_symlink(scratch / "nowhere", scratch / "link");
     for (const char* option : {"--report", "--json"})
-        expect_refused(small_guard({option, scratch / "link"}), scratch / "link", "a link to nothing");
-    expect_refused({"lab", "matrix", "--html", "/dev/null"}, "/dev/null", "no ordinary file");
+        expect_refused(small_compare({option, scratch / "link"}), scratch / "link", "a link to nothing");
+    expect_refused({"lab", "matrix", "--html", "/dev/null"}, "/dev/null", "not a regular file");
     expect_refused({"daisy", "train", "--inserts", "x", "--queries", "y", "--out", "/dev/null"}, "/dev/null",
-                   "no ordinary file");
+                   "not a regular file");
 }
 
 TEST(output_cli, json_goes_into_pipes_and_devices_and_through_links) {
@@ -75,13 +75,13 @@ TEST(output_cli, no_output_replaces_an_input_or_another_output) {
     put_contents(keys, "a\nb\n");
     put_contents(other, "a\nc\n");
     std::filesystem::create_symlink(keys, scratch / "link");
-    std::filesystem::create_hard_link(keys, scratch / "twin");
-    const arguments guard{"guard", "--keys", keys, "--queries", other};
-    expect_refused(joined(guard, {"--json", keys}), "--json", "the file of --keys");
-    expect_refused(joined(guard, {"--report", scratch / "./other"}), "--report", "the file of --queries");
-    expect_refused(joined(guard, {"--json", scratch / "link"}), "--json", "the file of --keys");
-    expect_refused(joined(guard, {"--json", scratch / "twin"}), "--json", "the file of --keys");
-    expect_refused(joined(guard, {"--json", scratch / "new", "--report", scratch / "new"}), "--report",
+    std::filesystem::create_hard_link(keys, scratch / "hard");
+    const arguments compare{"compare", "--keys", keys, "--queries", other};
+    expect_refused(joined(compare, {"--json", keys}), "--json", "the file of --keys");
+    expect_refused(joined(compare, {"--report", scratch / "./other"}), "--report", "the file of --queries");
+    expect_refused(joined(compare, {"--json", scratch / "link"}), "--json", "the file of --keys");
+    expect_refused(joined(compare, {"--json", scratch / "hard"}), "--json", "the file of --keys");
+    expect_refused(joined(compare, {"--json", scratch / "new", "--report", scratch / "new"}), "--report",
                    "the file of --json");
     const arguments train{"daisy", "train", "--inserts", keys, "--queries", other};
     expect_refused(joined(train, {"--out", other}), "--out", "the file of --queries");
@@ -95,14 +95,14 @@ TEST(output_cli, no_output_replaces_an_input_or_another_output) {
     EXPECT_FALSE(std::filesystem::exists(scratch / "new"));
 }
 
-// Where neither is there yet, nothing but the names can tell.
+// Neither file exists yet: only the names show it.
 TEST(output_cli, two_names_of_one_new_file_are_one_file) {
     const scratch_folder scratch;
     put_contents(scratch / "log", "a\nb\n");
     const std::string here = "cd '" + scratch.path().string() + "' && $GENISTA ";
     for (const char* line :
          {"daisy train --inserts log --queries log --out new --json ./new",
-          "guard --number-of-keys 500 --filters none --json new --report ./new",
+          "compare --number-of-keys 500 --filters none --json new --report ./new",
           "lab run broom-words --quick --json new --report ./new", "lab matrix --quick --json ./new --html new",
           "lab report --quick --json ./new --html new", "lab report --quick --json new.parts --html new"}) {
         EXPECT_EQ(shell(here + line + " 2>err >out"), 2) << line;
@@ -118,7 +118,8 @@ TEST(output_cli, a_reader_that_leaves_early_leaves_no_temporary_folder_behind) {
     std::filesystem::create_directory(scratch / "tmp");
     const std::string tool = "TMPDIR=" + (scratch / "tmp") + " $GENISTA ";
     // A timeline of every query is far more than a pipe holds.
-    (void)shell(tool + "guard --number-of-keys 2000 --number-of-queries 20000 --value-bytes 8 --json - 2>&1 | head -1" +
+    (void)shell(tool +
+                "compare --number-of-keys 2000 --number-of-queries 20000 --value-bytes 8 --json - 2>&1 | head -1" +
                 " >/dev/null");
     EXPECT_TRUE(is_empty(scratch / "tmp"));
     (void)shell(tool + "lab run broom-words broom-words --quick 2>&1 | :");
@@ -128,7 +129,7 @@ TEST(output_cli, a_reader_that_leaves_early_leaves_no_temporary_folder_behind) {
 TEST(output_cli, an_experiment_that_is_interrupted_leaves_nothing_on_disk) {
     const scratch_folder scratch;
     std::filesystem::create_directory(scratch / "tmp");
-    // It fills databases for minutes; it is told to stop when there is one. A shell has its
+    // It fills databases for minutes; it gets a signal when there is one. A shell has its
     // background ignore SIGINT.
     const std::string endless =
         "TMPDIR=" + (scratch / "tmp") + " env --default-signal=INT $GENISTA lab run sustained-guard >/dev/null 2>&1";
@@ -137,7 +138,7 @@ TEST(output_cli, an_experiment_that_is_interrupted_leaves_nothing_on_disk) {
     EXPECT_TRUE(is_empty(scratch / "tmp"));
 }
 
-TEST(output_cli, two_runs_of_one_report_do_not_meet) {
+TEST(output_cli, two_runs_of_one_report_exclude_each_other) {
     const scratch_folder scratch;
     const arguments line{"lab", "report", "--quick", "--only", "broom-words", "--html", scratch / "lab.html"};
     ASSERT_EQ(run_tool(line).status, 0);
@@ -182,11 +183,11 @@ TEST(output_cli, a_progress_bar_fits_the_terminal_it_is_drawn_on) {
             if (each.starts_with(clear)) each.erase(0, clear.size());
             EXPECT_LT(each.size(), columns) << each;
         }
-        EXPECT_TRUE(seen.ends_with("\r" + clear)) << "it goes when the work is done";
+        EXPECT_TRUE(seen.ends_with("\r" + clear)) << "it is erased when the work is done";
     }
 }
 
-TEST(output_cli, there_are_no_colours_and_no_bar_where_nobody_wants_them) {
+TEST(output_cli, there_are_no_colours_and_no_bar_on_a_dumb_terminal_or_a_pipe) {
     EXPECT_EQ(on_terminal(80, "TERM=dumb $GENISTA lab run broom-words --quick >/dev/null"), "");
     const tool_run run = run_tool({"lab", "list"});
     EXPECT_EQ(run.out.find('\033'), std::string::npos);

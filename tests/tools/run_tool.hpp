@@ -1,4 +1,4 @@
-// run_tool: the built binary as a user meets it, arguments in, exit status and both streams out. No
+// run_tool: runs the built binary with arguments, and returns the exit status and both streams. No
 // shell in between.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace genista::test {
 
-// A folder of its own for every test, gone with it.
+// A temporary folder, removed in the destructor.
 class scratch_folder {
   public:
     scratch_folder() {

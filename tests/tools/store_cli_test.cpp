@@ -1,5 +1,4 @@
-// genista store: audits, reindexes and unguards a store as its users meet it; refusals; the lines
-// in a log.
+// genista store: audits, reindexes and unguards a store; refusals; the lines in a log.
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
@@ -45,7 +44,7 @@ TEST(store_cli, audits_reindexes_and_unguards) {
     make_guarded(store);
     tool_run run = run_tool({"store", "audit", store});
     EXPECT_EQ(run.status, 0) << run.err;
-    EXPECT_NE(run.out.find("sound: data and index agree"), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("sound: records and index agree"), std::string::npos) << run.out;
     EXPECT_NE(run.err.find("genista: reading the index: "), std::string::npos) << run.err;
 
     write_behind_the_guard(store);
@@ -99,7 +98,7 @@ TEST(store_cli, asks_before_it_unguards) {
     EXPECT_EQ(run_tool({"store", "audit", store}).status, 0) << "nothing was changed";
 }
 
-TEST(store_cli, refuses_what_is_no_guarded_store) {
+TEST(store_cli, refuses_what_is_not_a_guarded_store) {
     const scratch_folder scratch;
     const std::string nothing = scratch / "nothing", plain = scratch / "plain", file = scratch / "file";
     put_contents(file, "x");
@@ -133,7 +132,7 @@ TEST(store_cli, refuses_what_is_no_guarded_store) {
     }
 }
 
-TEST(store_cli, a_clustered_store_is_audited_but_has_no_index_and_no_way_back) {
+TEST(store_cli, a_clustered_store_is_audited_but_has_no_index_and_cannot_be_unguarded) {
     const scratch_folder scratch;
     const std::string store = scratch / "users";
     {
@@ -149,7 +148,7 @@ TEST(store_cli, a_clustered_store_is_audited_but_has_no_index_and_no_way_back) {
     expect_refused({"store", "unguard", store, "--yes"}, store, "only the layout indexed can be unguarded");
 }
 
-// A store that a program has open is left alone.
+// A store that a program has open is not changed.
 TEST(store_cli, a_store_in_use_is_not_changed) {
     const scratch_folder scratch;
     const std::string store = scratch / "users";

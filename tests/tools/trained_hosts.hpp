@@ -1,5 +1,5 @@
-// Made-up hosts as logs, and the model that `genista daisy train` makes of them: what the tests of
-// the daisy commands share.
+// Generated hosts as logs, and the model that `genista daisy train` makes of them: what the tests
+// of the daisy commands share.
 #pragma once
 
 #include <cstdint>

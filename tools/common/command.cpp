@@ -1,4 +1,4 @@
-// The program around the commands: parsing, help, complaints, exit status. See command.hpp.
+// The program around the commands: parsing, help, errors, exit status. See command.hpp.
 #include "command.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu.hpp"
 #include "genista/version.hpp"
 #include "names.hpp"
 
@@ -33,7 +34,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
     return names;
 }
 
-// "; did you mean --keys?" for the first word that nobody expected, if something is near.
+// "; did you mean --keys?" for the first unexpected word, if a known one is near.
 std::string guess(const CLI::App& at) {
     const std::vector<std::string> left = at.remaining();
     if (left.empty()) return {};
@@ -48,10 +49,20 @@ std::string guess(const CLI::App& at) {
     return near.empty() ? near : "; did you mean " + near + "?";
 }
 
-// CLI11 has an exit code for every way to be wrong; the tool has one for all of them.
+// A word that is no command, where only a command can stand.
+bool names_no_command(const CLI::App& at) {
+    const std::vector<std::string> left = at.remaining();
+    return !left.empty() && !left.front().starts_with("-") && !command_names(at).empty();
+}
+
+// CLI11 has an exit code for every kind of error; the tool has one for all of them.
 exit_status explain(const CLI::App& root, const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0) return root.exit(problem) == 0 ? exit_status::ok : exit_status::failed;
     const CLI::App& at = deepest(root);
+    if (problem.get_exit_code() == 0) {
+        // `genista polish --help`: there is no such help.
+        if (names_no_command(at)) return explain(root, CLI::ExtrasError{std::vector{at.remaining().front()}});
+        return root.exit(problem) == 0 ? exit_status::ok : exit_status::failed;
+    }
     std::string message = problem.what();
     const std::string guessed = guess(at);
     message += guessed;
@@ -65,11 +76,13 @@ exit_status explain(const CLI::App& root, const CLI::ParseError& problem) {
 exit_status run(int argument_count, char** arguments,
                 const std::function<std::vector<command>(CLI::App& root)>& add_commands, const char* example) {
     CLI::App root{"genista: membership filters that learn from their mistakes", "genista"};
-    root.set_version_flag("--version", "genista " GENISTA_VERSION, "print the version and exit");
+    root.set_version_flag(
+        "--version", [] { return fmt::format("genista {} (kernels: {})", library_version(), to_string(active_isa())); },
+        "print the version and the CPU kernels in use, and exit");
     root.set_help_flag("-h,--help", "print this help and exit");
     root.require_subcommand(0, 1);
     root.footer(
-        fmt::format("Exit status: 0 done, 1 a broken claim or failed work, 2 bad input.\nExample:\n  {}", example));
+        fmt::format("Exit status: 0 done, 1 a broken promise or failed work, 2 bad input.\nExample:\n  {}", example));
     const std::vector<command> commands = add_commands(root);
     try {
         root.parse(argument_count, arguments);
@@ -91,10 +104,10 @@ int run_program(int argument_count, char** arguments,
     try {
         status = run(argument_count, arguments, add_commands, example);
     } catch (const std::exception& problem) {
-        // No memory for a query array, a full disk under stdout: the world, not the command line.
+        // No memory for a query array, a full disk under stdout: not the fault of the command line.
         status = complain(exit_status::failed, problem.what());
     }
-    // Help comes by way of std::cout, which flushes by itself and keeps quiet about it.
+    // Help is written through std::cout, which flushes by itself and does not report a failure.
     if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && status == exit_status::ok) {
         status = complain(exit_status::failed, "stdout cannot be written");
     }

@@ -26,8 +26,8 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A pipe, a terminal, /dev/null: bytes go into it, but nothing can be put in its place. /dev/stdout
-// is one even if the shell has made it a file.
+// A pipe, a terminal, /dev/null: it can be written, but not replaced. /dev/stdout is one even if
+// the shell has redirected it to a file.
 bool is_passage(const std::string& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0) return false;
@@ -45,8 +45,8 @@ result<void> write_in_passing(const std::string& path, const std::string& text) 
     return {};
 }
 
-// Results are no secrets, and save_file makes files for their owner alone: a new one gets what the
-// umask leaves.
+// save_file creates files for their owner only. Results are not secret: a new file gets the
+// permissions of the umask.
 result<void> write_whole(const std::string& path, const std::string& text) {
     const bool is_new = ::access(path.c_str(), F_OK) != 0;
     auto saved = save_file(path, [&](sink& out) { return out.write(std::as_bytes(std::span{text})); });
@@ -63,17 +63,17 @@ result<void> write_text(const std::string& path, std::string text) {
     return path == "-" || is_passage(path) ? write_in_passing(path, text) : write_whole(path, text);
 }
 
-// Measured text may hold anything; bytes that are no UTF-8 are replaced, not thrown at the user.
+// Text may hold any bytes: those that are not UTF-8 are replaced, and do not throw.
 template <class Json>
 std::string dump(const Json& document) {
     return document.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
-// One name a file, however it is written; nothing for what no output could harm.
+// The canonical name of a file; nothing for what an output cannot replace.
 std::optional<std::filesystem::path> whole_name(const std::string& path) {
     std::error_code failure;
     if (path.empty() || path == "-" || is_passage(path)) return std::nullopt;
-    // Made absolute first: where nothing is there yet, a relative name would stay one.
+    // Made absolute first: the relative name of a file that does not exist would stay relative.
     auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path, failure), failure);
     if (failure) return std::nullopt;
     return name;
@@ -82,12 +82,12 @@ std::optional<std::filesystem::path> whole_name(const std::string& path) {
 }  // namespace
 
 result<void> check_file_target(const std::string& path) {
-    if (path.empty()) return error::make(error_code::io, "'' is no file");
+    if (path.empty()) return error::make(error_code::io, "'' is not a file name");
     std::string real = path;
     struct stat found {};
     if (::stat(path.c_str(), &found) == 0) {
         if (S_ISDIR(found.st_mode)) return unwritable(path, "it is a folder; name a file");
-        if (is_passage(path)) return unwritable(path, "it is no ordinary file");
+        if (is_passage(path)) return unwritable(path, "it is not a regular file");
         if (::access(path.c_str(), W_OK) != 0) return unwritable(path, std::strerror(errno));
         std::error_code ignored;
         real = std::filesystem::canonical(path, ignored).string();  // a link stays, what it names is replaced
@@ -118,7 +118,7 @@ result<void> check_apart(const std::vector<named_path>& inputs, const std::vecto
             std::error_code ignored;
             if (!other || (*other != *target && !std::filesystem::equivalent(*other, *target, ignored))) continue;
             return error::make(error_code::invalid_argument,
-                               "%s '%.100s' is the file of %s, and would replace it; name another", outputs[i].option,
+                               "%s '%.100s' is the file of %s and would replace it; name another", outputs[i].option,
                                outputs[i].path.c_str(), each.option);
         }
     }

@@ -1,4 +1,4 @@
-// Where results go: --json, --report, --html, --out. Checked before the work, written after it,
+// Files for results: --json, --report, --html, --out. Checked before the work, written after it,
 // whole or not at all.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace genista::tool {
 // Can `path` be written, as a file that appears whole (genista/format/sink.hpp)? Creates and
 // changes nothing.
 [[nodiscard]] result<void> check_file_target(const std::string& path);
-// The same, or "-" for stdout, or a pipe or device, which is written in passing.
+// The same, or "-" for stdout, or a pipe or device, which is written directly.
 [[nodiscard]] result<void> check_json_target(const std::string& path);
 
 struct named_path {
@@ -22,7 +22,7 @@ struct named_path {
 };
 
 // Refuses an output that would replace an input or another output, in whatever way the two are
-// written. Empty paths, "-", and what is no ordinary file are nobody's.
+// written. Empty paths, "-", and files that are not regular are ignored.
 [[nodiscard]] result<void> check_apart(const std::vector<named_path>& inputs, const std::vector<named_path>& outputs);
 
 // "-" is stdout. An existing file is replaced, and kept if the new one cannot be written.
@@ -32,7 +32,7 @@ struct named_path {
 // "Report: /where/it/is\n"
 [[nodiscard]] std::string where_the_report_is(const std::string& path);
 
-// True if the tables for people must keep quiet because stdout belongs to the JSON.
+// True if no tables may be printed, because stdout has the JSON.
 [[nodiscard]] inline bool owns_stdout(const std::string& path) noexcept {
     return path == "-";
 }

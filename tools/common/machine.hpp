@@ -1,4 +1,4 @@
-// The machine a run was made on: what a reader needs to judge its times. No names, no dates.
+// The machine of a run: what is needed to judge its times. No names, no dates.
 #pragma once
 
 #include <cstdint>

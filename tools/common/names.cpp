@@ -48,8 +48,8 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 
 std::string unknown_name(std::string_view word, std::string_view kind, const std::vector<std::string>& known) {
     const std::string near = nearest_name(word, known);
-    return fmt::format("'{}' is no {}; {}here are {}", word.substr(0, longest_shown), kind,
-                       near.empty() ? "t" : "did you mean " + near + "? T", fmt::join(known, ", "));
+    return fmt::format("'{}' is not a known {}; {}nown are {}", word.substr(0, longest_shown), kind,
+                       near.empty() ? "k" : "did you mean " + near + "? K", fmt::join(known, ", "));
 }
 
 std::string named_twice(std::string_view name) {

@@ -1,5 +1,5 @@
-// Names that people mistype: what was written, which known one was probably meant, and which there
-// are.
+// Unknown names: the error with the name, the known name that was probably meant, and all known
+// names.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace genista::tool {
 // several.
 [[nodiscard]] std::string nearest_name(std::string_view word, const std::vector<std::string>& known);
 
-// "'blom' is no filter; did you mean bloom? There are bloom, broom": one line for every command.
-// Long nonsense is cut.
+// "'blom' is not a known filter; did you mean bloom? Known are bloom, broom": one line for every
+// command. A long word is truncated.
 [[nodiscard]] std::string unknown_name(std::string_view word, std::string_view kind,
                                        const std::vector<std::string>& known);
 

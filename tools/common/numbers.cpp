@@ -33,7 +33,7 @@ std::optional<std::string> plain_digits(std::string_view text) {
     return digits;
 }
 
-// What a text may turn out to be. Too large is kept apart from senseless: the two deserve different
+// The kinds of text. A number that is too large and a text that is no number have different
 // messages.
 struct parsed {
     enum class kind { value, senseless, too_large };
@@ -58,8 +58,8 @@ parsed power(parsed mantissa, std::uint64_t base, std::uint64_t exponent) {
     return mantissa;
 }
 
-// digits [. digits] (e|E) [+] digits, where the fraction must not outlive the exponent: 2.5e6 is a
-// count, 2.5e0 is not.
+// digits [. digits] (e|E) [+] digits, where the fraction has no more digits than the exponent:
+// 2.5e6 is a count, 2.5e0 is not.
 parsed from_decimal(std::string_view text, text_size e) {
     std::string_view mantissa = text.substr(0, e), exponent_text = text.substr(e + 1);
     if (exponent_text.starts_with('+')) exponent_text.remove_prefix(1);
@@ -90,7 +90,7 @@ parsed from_power(std::string_view text, text_size caret) {
     return power({parsed::kind::value, 1}, base.value, exponent.value);
 }
 
-// A decimal number and nothing after it; NaN, infinity and signs are not among the answers.
+// A decimal number and nothing after it; NaN, infinity and signs are refused.
 std::optional<double> from_real(std::string_view text) {
     if (text.empty() || !(is_digit(text[0]) || text[0] == '.')) return std::nullopt;
     double value = 0;
@@ -119,7 +119,7 @@ std::optional<double> rate_value(std::string_view text) {
     return from_real(text);
 }
 
-// Long nonsense is cut: the message must keep room for what is allowed.
+// A long text is truncated: the message needs room for what is allowed.
 int shown(std::string_view text) {
     return static_cast<int>(text.size() > 40 ? 40 : text.size());
 }

@@ -1,4 +1,4 @@
-// Numbers as people write them: 1000000, 1'000'000, 1_000_000, 1e6, 2^20 for counts; 0.01, 1%,
+// Numbers from the command line: 1000000, 1'000'000, 1_000_000, 1e6, 2^20 for counts; 0.01, 1%,
 // 1/256, 2^-8 for rates.
 //
 // Counts are exact (no way through a double), and everything else, a sign, a fraction, a stray

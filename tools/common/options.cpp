@@ -8,7 +8,7 @@
 namespace genista::tool {
 namespace {
 
-// CLI11 wants the refusal as an exception; it never leaves the parser.
+// CLI11 takes a refusal as an exception; it never leaves the parser.
 [[noreturn]] void refuse(const std::string& option, const error& why) {
     throw CLI::ValidationError{option, std::string{why.message()}};
 }
@@ -41,17 +41,17 @@ CLI::Option* add_json_target(CLI::App& app, std::string& target) {
     };
     return app
         .add_option_function<std::string>("--json", take,
-                                          "write the results as JSON; - is stdout, and then nothing else")
+                                          "write the results as JSON; - is stdout, which then has nothing else")
         ->type_name("FILE|-");
 }
 
 CLI::Option* add_report_target(CLI::App& app, std::string& target, const std::string& name) {
     const auto take = [&target, name](const std::string& path) {
-        if (path == "-") throw CLI::ValidationError{name, "'-' is no file; the report is HTML for a browser"};
+        if (path == "-") throw CLI::ValidationError{name, "'-' is not a file; the report is HTML for a browser"};
         if (const result<void> usable = check_file_target(path); !usable) refuse(name, usable.error());
         target = path;
     };
-    return app.add_option_function<std::string>(name, take, "write a page with charts")->type_name("FILE.html");
+    return app.add_option_function<std::string>(name, take, "write an HTML page with charts")->type_name("FILE.html");
 }
 
 }  // namespace genista::tool

@@ -18,8 +18,7 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& ta
                        const std::string& help);
 CLI::Option* add_rate(CLI::App& app, const std::string& name, double& target, const std::string& help);
 
-// --json FILE|-: a path is checked here already, so that a run of minutes does not end at a wrong
-// folder.
+// --json FILE|-: the path is checked before the work, which may take minutes.
 CLI::Option* add_json_target(CLI::App& app, std::string& target);
 // --report FILE.html, checked in the same way.
 CLI::Option* add_report_target(CLI::App& app, std::string& target, const std::string& name = "--report");

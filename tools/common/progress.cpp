@@ -22,7 +22,7 @@ bool stderr_is_a_terminal() {
     return ::isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string_view{terminal} != "dumb");
 }
 
-// A line that is longer than the terminal's would leave its first half behind at every redraw.
+// A line longer than the terminal is wide would leave its first half behind at every redraw.
 std::size_t columns_of_stderr() {
     struct winsize size {};
     return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual_columns;

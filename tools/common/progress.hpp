@@ -1,8 +1,6 @@
-// A progress bar for people who wait: one line on stderr, redrawn in place, gone when the work is
-// done.
+// A progress bar: one line on stderr, redrawn in place, erased when the work is done.
 //
-// Drawn only if stderr is a terminal; in logs and pipes there is none, not even a line. stdout is
-// never touched.
+// Drawn only if stderr is a terminal. Nothing is written to a log or a pipe, nor to stdout.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The folder, its watcher and what it stands on. See scratch.hpp.
+// The folder, the thread that waits for signals, and facts about the disk. See scratch.hpp.
 #include "scratch.hpp"
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 namespace genista::tool {
 namespace {
 
-// Those that would end us; one that our caller has us ignore (nohup) stays ignored. SIGUSR1 also
-// wakes the watcher.
+// Signals that would end the process. One that is ignored (nohup) stays ignored. SIGUSR1 also wakes
+// the watcher.
 constexpr int wake_up = SIGUSR1;
 sigset_t ending_signals() noexcept {
     sigset_t set;
@@ -28,7 +28,7 @@ sigset_t ending_signals() noexcept {
     return set;
 }
 
-// Others may still be writing into it: what appears meanwhile goes in the next round.
+// Other threads may still write files: the next round removes those.
 void remove_folder(const std::string& path) noexcept {
     for (int round = 0; round < 100; ++round) {
         std::error_code failure;
@@ -61,7 +61,7 @@ scratch::~scratch() {
     ::pthread_kill(watcher_.native_handle(), wake_up);
     watcher_.join();
     remove_folder(path_);
-    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);  // a signal that waited meanwhile ends us here
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);  // a signal that is pending ends the process here
 }
 
 void scratch::watch() {

@@ -1,9 +1,9 @@
-// scratch: a folder for what a run needs on disk, gone at its end, also after an error or Ctrl-C.
+// scratch: a folder for the files of a run, removed at its end, also after an error or Ctrl-C.
 //
-// A signal's handler may hardly do anything, so a thread waits for SIGINT, SIGTERM, SIGHUP and
-// SIGUSR1 instead; it removes the folder and then lets the signal end the process as it would have.
-// Make it before any other thread: threads inherit the mask. It must be gone before the results are
-// printed: a reader that has gone (`| head`) ends the process, and nobody tidies up.
+// A signal handler can do very little, so a thread waits for SIGINT, SIGTERM, SIGHUP and SIGUSR1
+// instead; it removes the folder and raises the signal again with its default action.
+// REQUIRES: created before any other thread, which inherits the mask; destroyed before results are
+// printed, because a closed pipe (`| head`) ends the process without a clean-up.
 #pragma once
 
 #include <csignal>
@@ -24,11 +24,11 @@ class scratch {
     scratch& operator=(const scratch&) = delete;
     ~scratch();
 
-    // Makes the folder, in the system's folder for temporary files (TMPDIR).
+    // Creates the folder in the system's folder for temporary files (TMPDIR).
     result<void> make();
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // An empty file in it, to try things with.
+    // An empty file in it, for trials.
     [[nodiscard]] std::string probe() const { return path_ + "/probe"; }
     [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 

@@ -1,10 +1,10 @@
-// Aligned text tables for people: columns as wide as their widest cell, two spaces between, long
+// Aligned text tables: columns as wide as their widest cell, two spaces between, long
 // text wrapped.
 //
 //     filter          insert  negative
 //     blocked_bloom      2.1       2.2
 //
-// Machines read JSON; nothing here promises a layout to a script.
+// The layout is not stable: scripts should read the JSON.
 #pragma once
 
 #include <cstddef>

@@ -45,32 +45,31 @@ struct bench_request {
 };
 
 constexpr const char* bench_footer =
-    R"(keys are distinct pseudo-random 64-bit integers drawn from the seed; so is the hash key.
-insert_ns: a new filter filled from empty to N keys by one thread. negative_ns, positive_ns: one call a key over
-independent keys; *_batch_ns: calls of 4096 keys. erase_ns: stored keys, put back outside the clock. null or -: the
-filter lacks the operation. adapt_ns: false positives, whether the repair helped or not. What is spent in a remote map (a
-sorted array in RAM, for the cuckoo family but cuckoo_partial with an array of slots) is taken off.
+    R"(Keys are distinct pseudo-random 64-bit integers drawn from the seed; so is the hash key.
+Operations: insert_ns: a new filter filled from empty to N keys by one thread. negative_ns, positive_ns: one call a key over
+independent keys; *_batch_ns: calls of 4096 keys. erase_ns: stored keys, inserted again outside the clock. adapt_ns: repairs of
+false positives, successful or not. null or -: the filter lacks the operation. Time spent in a remote map (a sorted array in
+RAM; for the cuckoo family but cuckoo_partial an array of slots too) is subtracted.
 --threads: with T threads each has its own slice of the look-ups, and ns are wall time a look-up of one thread (T/ns
 look-ups a nanosecond in all); *_speedup is the throughput over that of the first T of the list, by medians. Inserts,
-erases and adapts by themselves stay on one thread.
---mix L/U: mix_ns, an operation of the slowest thread: L % look-ups, half of them of present keys, and U % updates. These
-insert a key never seen before and erase one that the same thread inserted earlier (2^14 inserts before, if there are
-keys enough), in turns. Only for filters that erase, with several threads only for those that take several writers,
-and from 4 keys a thread on.
---churn X: beside each filter that erases stands a twin, NAME+churn, filled the same way and then lived in: X*N times
-one of its keys, drawn at random, was replaced by one never seen before. It takes part in all look-ups.
-range_reads_per_update, slot_reads_per_update: what that cost a filter beside a remote map. Takes 24*(1+X) + 8 bytes a
-key while it lasts.
+erases and adapts by themselves use one thread.
+--mix L/U: mix_ns: an operation of the slowest thread: L % look-ups, half of them of present keys, and U % updates, in turns
+inserts of a new key and erases of a key that the same thread inserted earlier (2^14 inserts before, if there are enough
+keys). Only for filters that erase, with several threads only for those that take several writers, and from 4 keys a thread
+on.
+--churn X: for each filter that erases a second one, NAME+churn, is filled the same way, and then X*N times one of its keys,
+drawn at random, is replaced by a new one. It takes part in all look-ups. range_reads_per_update, slot_reads_per_update: what
+the replacements cost a filter beside a remote map. Takes 24*(1+X) + 8 bytes a key while it runs.
 --compare: medians of this run over those of an older one, where size, filter, threads and operation agree, and the same
 after each was divided by the floor of its own run.
 cleary50, cleary80, cleary90, cleary97: cleary (95) with so many of 100 cells taken; measured when named.
-daisy_bloom, daisy_bloom_blocked, daisy_fingerprint: measured when named, in a world of four groups of keys (stored .60
-.30 .09 .01, asked .01 .09 .30 .60), tuned to the rate over its queries; classes are known beforehand, and oracle_ns is
-what an exact oracle takes a key.
+daisy_bloom, daisy_bloom_blocked, daisy_fingerprint: measured when named, with four groups of keys (stored .60 .30 .09 .01,
+queried .01 .09 .30 .60), tuned to the rate over these queries; the classes are known beforehand, and oracle_ns is what an
+exact oracle takes a key.
 adaptive_bloom, whitelist: measured when named; they learn and do not erase. An adapt of adaptive_bloom and of cascade
-has the renewal of all keys in it that is due after N look-ups.
-fpr_interval: Clopper-Pearson, 99.9 %. floor: one random cache line a look-up in an array as large as the smallest
-filter. Exit status 1 if a filter loses a key or refuses one below capacity, or batches answer unlike single calls.
+includes the renewal of all keys that is due after N look-ups.
+fpr_interval: Clopper-Pearson, 99.9 %. floor: one random cache line a look-up in an array as large as the smallest filter.
+Exit status: 0 done, 1 a filter lost a key, refused one below capacity, or answered a batch unlike single calls, 2 bad input.
 Example:
   genista bench --filters bloom,blocked_bloom --keys 1e6 --error-rate 1/256 --json bench.json
   genista bench --filters broom,cuckoo_partial --sizes 1e6,1e8 --threads 1,2 --mix 90/10 --churn 1 --compare bench.json)";
@@ -92,7 +91,7 @@ std::vector<const filter_entry*> named_filters(const std::vector<std::string>& n
 hash_kind named_hash(const std::string& name) {
     if (name == "keyed") return hash_kind::keyed;
     if (name == "trusted") return hash_kind::trusted;
-    throw CLI::ValidationError{"--hash", fmt::format("'{}' is no hash; there are keyed and trusted", name)};
+    throw CLI::ValidationError{"--hash", fmt::format("'{}' is not a hash; the hashes are keyed and trusted", name)};
 }
 
 // "1,2,4", each within the range and none twice.
@@ -103,8 +102,7 @@ std::vector<std::uint64_t> count_list(const std::string& option, const std::stri
         const result<std::uint64_t> one = parse_count(std::string_view{text}.substr(begin, end - begin), allowed);
         if (!one) throw CLI::ValidationError{option, std::string{one.error().message()}};
         if (std::ranges::find(counts, *one) != counts.end()) {
-            throw CLI::ValidationError{option,
-                                       fmt::format("'{}' names {} twice; each may stand there once", text, *one)};
+            throw CLI::ValidationError{option, fmt::format("'{}' names {} twice; once is enough", text, *one)};
         }
         counts.push_back(*one);
         begin = end + 1;
@@ -119,8 +117,8 @@ std::uint64_t update_percent(const std::string& text) {
     const auto updates = parse_count(slash < text.size() ? text.substr(slash + 1) : "", {1, 100});
     if (reads && updates && *reads + *updates == 100) return *updates;
     throw CLI::ValidationError{
-        "--mix", fmt::format("'{}' is no mix; write the percentage of look-ups, a slash and that of updates, from 99/1 "
-                             "to 0/100, 100 together",
+        "--mix", fmt::format("'{}' is not a mix; write the percentage of look-ups, a slash and that of updates, from "
+                             "99/1 to 0/100, 100 together",
                              text)};
 }
 
@@ -135,8 +133,7 @@ exit_status complain_of(const error& why) {
     return complain(status_of(why.code()), why.message());
 }
 
-// Sizes differ by orders of magnitude, and so does the time they take: the bar goes by keys and
-// look-ups.
+// The bar counts keys and look-ups, because sizes differ by orders of magnitude.
 double effort(const bench::plan& what) {
     const auto filled = static_cast<double>(what.build_rounds()) + 2 * what.churn;
     return filled * static_cast<double>(what.keys) + static_cast<double>(what.rounds * what.most_lookups() * 4);
@@ -165,7 +162,7 @@ exit_status run_bench(const bench_request& asked) {
     if (const auto apart = check_apart({{"--compare", asked.old_path}}, {{"--json", asked.json}}); !apart)
         return complain_of(apart.error());
     const std::vector<bench::plan> plans = asked.plans();
-    // A size that does not fit is refused before the others have taken their time.
+    // A size that does not fit is refused before the others are measured.
     for (const bench::plan& each : plans) {
         if (const auto made = bench::make_contestants(each, asked.filters); !made) return complain_of(made.error());
     }
@@ -205,20 +202,20 @@ void add_size_options(CLI::App& app, const std::shared_ptr<bench_request>& asked
     app.add_option_function<std::string>(
            "--sizes",
            [asked, allowed](const std::string& text) { asked->sizes = count_list("--sizes", text, allowed); },
-           "several numbers of keys, one after the other, instead of --keys")
+           "several numbers of keys, measured one after the other, instead of --keys")
         ->type_name("N,N")
         ->excludes(keys);
 }
 
-// What a run does beyond plain look-ups and updates, and what it is held against.
+// What a run does beyond plain look-ups and updates, and the run it is compared with.
 void add_work_options(CLI::App& app, const std::shared_ptr<bench_request>& asked) {
     app.add_option_function<std::string>(
            "--mix", [asked](const std::string& text) { asked->what.mix_update_percent = update_percent(text); },
-           "time look-ups and updates in one loop too, so many of 100 each")
+           "also time look-ups and updates in one loop, L and U of 100 operations")
         ->type_name("L/U");
     app.add_option_function<std::string>(
            "--churn", [asked](const std::string& text) { asked->what.churn = churn_factor(text); },
-           "time look-ups of filters that have lived through X replacements a key too")
+           "also time look-ups of filters after X replacements a key")
         ->type_name("X")
         ->default_str("0");
     const auto take_old = [asked](const std::string& path) {
@@ -227,7 +224,7 @@ void add_work_options(CLI::App& app, const std::shared_ptr<bench_request>& asked
         asked->old_path = path;
         asked->old_run = *std::move(old);
     };
-    app.add_option_function<std::string>("--compare", take_old, "a report of an earlier run (--json) to compare with")
+    app.add_option_function<std::string>("--compare", take_old, "report of an earlier run (--json) to compare with")
         ->type_name("OLD.json");
 }
 
@@ -246,7 +243,7 @@ command add_bench_command(CLI::App& root) {
            [asked](const std::string& text) {
                asked->what.threads = count_list("--threads", text, {1, 256});
            },
-           "threads that look up at once; several numbers take turns in one run")
+           "threads that look up at the same time; several numbers take turns in one run")
         ->type_name("N,N")
         ->default_str("1");
     add_count(app, "--rounds", what.rounds, {1, 1000}, "timed rounds of each operation");
@@ -255,11 +252,11 @@ command add_bench_command(CLI::App& root) {
            "keyed: AES, safe against chosen keys; trusted: XXH3")
         ->type_name("keyed|trusted")
         ->default_str("keyed");
-    add_count(app, "--seed", what.seed, {}, "where keys and hash key come from");
-    add_count(app, "--lookups", what.lookups_asked, {1, std::uint64_t{1} << 28}, "look-ups a thread and round")
+    add_count(app, "--seed", what.seed, {}, "source of the keys and of the hash key");
+    add_count(app, "--lookups", what.lookups_asked, {1, std::uint64_t{1} << 28}, "look-ups of a thread in a round")
         ->default_str("as many as keys, within 2^20 .. 2^22");
     add_count(app, "--rate-queries", what.rate_queries_asked, {1, bench::key_source::stretch},
-              "absent keys asked for fpr")
+              "absent keys queried to measure fpr")
         ->default_str("10^4/E, at most 10^8");
     add_work_options(app, asked);
     add_json_target(app, asked->json);

@@ -9,7 +9,7 @@ namespace genista::tool {
 
 [[nodiscard]] command add_bench_command(CLI::App& root);
 [[nodiscard]] std::vector<command> add_daisy_commands(CLI::App& root);
-[[nodiscard]] command add_guard_command(CLI::App& root);
+[[nodiscard]] command add_compare_command(CLI::App& root);
 [[nodiscard]] command add_inspect_command(CLI::App& root);
 [[nodiscard]] std::vector<command> add_store_commands(CLI::App& root);
 

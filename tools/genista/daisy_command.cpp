@@ -1,5 +1,5 @@
 // genista daisy: oracles for the daisy filters. `train` makes a model of a log of inserts and a log
-// of queries, `size` says what filters over that model take. docs/daisy.md walks through both.
+// of queries, `size` prints the size of filters that use it. docs/daisy.md has examples.
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"
@@ -8,7 +8,7 @@
 namespace genista::tool {
 
 std::vector<command> add_daisy_commands(CLI::App& root) {
-    CLI::App& app = *root.add_subcommand("daisy", "train oracles for the daisy filters, and size filters by them");
+    CLI::App& app = *root.add_subcommand("daisy", "train oracles for the daisy filters, and print the size of filters");
     app.require_subcommand(0, 1);
     app.footer(
         "Example:\n  genista daisy train --inserts blocked.txt.gz --queries asked.txt.gz --out hosts.model\n"

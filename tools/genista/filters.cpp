@@ -60,8 +60,8 @@ made_subject make_broom_subject(const filter_options& options) {
                       .grows = false});
 }
 
-// Filters that learn, whose chance comes from the run's seed, by way of its hash key, if they have
-// any.
+// Filters that learn. Their random numbers, if any, come from the run's seed by way of its hash
+// key.
 template <class Filter, class Options>
 made_subject make_learning_subject(const filter_options& options) {
     Options with;
@@ -106,7 +106,7 @@ constexpr filter_entry learning_entry(snapshot_kind kind) {
     return {Filter::name, kind, &make_learning_subject<Filter, Options>,
             kind == snapshot_kind::cyclic ? &load_cyclic : &load_filter<Filter>};
 }
-// In a world of its own: bench/daisy_subject.hpp.
+// With probabilities of its own: bench/daisy_subject.hpp.
 template <class Which>
 constexpr filter_entry daisy_entry(snapshot_kind kind) {
     constexpr auto make = [](const filter_options& options) {
@@ -134,8 +134,8 @@ constexpr filter_entry entries[] = {
     {bloomier_filter::name, snapshot_kind::bloomier, &make_bloomier_subject, &load_filter<bloomier_filter>},
 };
 
-// Measured when they are named: one filter at other settings, one that asks for more than keys, or
-// one that is there to be understood.
+// Measured only when named: a filter at other settings, one that needs more than keys, or one that
+// is only for study.
 constexpr filter_entry variants[] = {
     entry<bench::cleary_at<50>>(snapshot_kind::cleary),
     entry<bench::cleary_at<80>>(snapshot_kind::cleary),
@@ -148,7 +148,7 @@ constexpr filter_entry variants[] = {
     learning_entry<whitelist_filter, whitelist_options>(snapshot_kind::whitelist),
 };
 
-// Controls, or no filters of keys: `inspect` knows their snapshots, `bench` does not measure them.
+// Controls, or not filters of keys: `inspect` reads their snapshots, `bench` does not measure them.
 constexpr filter_entry not_measured[] = {
     {succinct_set::name, snapshot_kind::succinct, nullptr, &load_filter<succinct_set>},
     {succinct_multiset::name, snapshot_kind::multiset, nullptr, &load_filter<succinct_multiset>},

@@ -1,7 +1,7 @@
 // The one registry of filters: what `bench --filters` can name and what `inspect` can load.
 //
-// A new filter is one line in filters.cpp. Everything that differs between filters (has it erase?)
-// is found out at compile time by bench/filter_subject.hpp and bench/adaptive_subject.hpp; one that
+// A new filter is one line in filters.cpp. What differs between filters (has it erase?) is
+// determined at compile time by bench/filter_subject.hpp and bench/adaptive_subject.hpp; one that
 // is built whole is a bench/built_subject.hpp.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace genista::tool {
 
-// What a snapshot holds. One kind may belong to several filters: the snapshot says to which.
+// What a snapshot holds. Several filters may share a kind: the snapshot has the name.
 struct saved_filter {
     std::string_view name;
     filter_stats stats;

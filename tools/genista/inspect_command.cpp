@@ -26,7 +26,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 std::string hash_name(const snapshot_info& info) {
-    // They look at the key's bytes, or have a whole snapshot inside that says it (docs/format.md).
+    // These use the bytes of a key, or contain a whole snapshot with the hash (docs/format.md).
     if (info.kind == snapshot_kind::score_oracle || info.kind == snapshot_kind::oracle_model) return "none";
     switch (static_cast<hash_kind>(info.hash_id)) {
         case hash_kind::custom:
@@ -39,7 +39,7 @@ std::string hash_name(const snapshot_info& info) {
     return "unknown";
 }
 
-// What the envelope says of any kind, known or not.
+// The envelope, which is the same for all kinds, supported or not.
 json envelope_json(const snapshot_view& view, std::uint64_t file_bytes) {
     const snapshot_info& info = view.info;
     std::vector<std::size_t> section_bytes;
@@ -85,13 +85,13 @@ std::string to_text(const json& document, bool is_known) {
     table page{{{"field"}, {"value", align::left, 90}}};
     for (const auto& [name, value] : document.items()) {
         if (value.is_null()) continue;
-        // Numbers of the envelope as they are in the file: they name things.
+        // Numbers of the envelope are identifiers: they get no separators.
         if (value.is_number())
             page.add_row({name, value.dump()});
         else
             add_rows(page, name, value);
     }
-    if (!is_known) page.add_row({"stats", "unknown: this version of genista does not know the kind"});
+    if (!is_known) page.add_row({"stats", "unknown: this version of genista does not support the kind"});
     return page.text();
 }
 
@@ -101,7 +101,7 @@ exit_status inspect(const std::string& path, bool as_json) {
         return complain(exit_status::bad_input,
                         message.find(path) == std::string::npos ? fmt::format("'{}': {}", path, message) : message);
     };
-    // A copy, not a mapping: whoever cuts the file short meanwhile must not end this process
+    // A copy, not a mapping: this process must survive if another one truncates the file
     // (mapped_file.hpp).
     const std::uint64_t memory = physical_memory_bytes();
     const result<buffer> file = read_file(path, memory == 0 ? UINT64_MAX : memory);
@@ -139,10 +139,10 @@ command add_inspect_command(CLI::App& root) {
     const auto asked = std::make_shared<request>();
     CLI::App& app = *root.add_subcommand("inspect", "verify a snapshot file and print what it holds");
     app.footer(
-        "The file is only read. The hash key itself is never printed, only its id.\n"
+        "The file is only read. The hash key is never printed, only its id.\n"
         "Exit status: 0 a valid snapshot, 2 unreadable or damaged.\n"
         "Example:\n  genista inspect users.snapshot --json");
-    app.add_option("SNAPSHOT", asked->path, "file that save() wrote, of a filter, an oracle or a model")->required();
+    app.add_option("SNAPSHOT", asked->path, "file written by save(): a filter, an oracle or a model")->required();
     app.add_flag("--json", asked->as_json, "print JSON instead of a table");
     return {&app, [asked] { return inspect(asked->path, asked->as_json); }};
 }

@@ -29,7 +29,8 @@ json facts_of(const exact_oracle& oracle) {
     return {{"keys", oracle.keys()}, {"unknown_key", odds_json(oracle.unknown())}};
 }
 
-// `total`: draws of the log it was filled with. Below the noise it says nothing of a key.
+// `total`: draws of the log it was filled with. An estimate below the noise has no information
+// about a key.
 template <class Sketch>
 json sketch_json(const Sketch& sketch) {
     return {{"width", sketch.shape().width},
@@ -150,10 +151,10 @@ result<json> of_daisy_fingerprint(std::span<const std::byte> bytes) {
         {"drift", {{"draws", draws}, {"extra_tables", drift.extra_tables}, {"verdict", to_string(drift.verdict)}}}};
 }
 
-// The band that keys of class 0 get when mistakes about them have paid for it.
-json late_json(const deferred_band* late) {
+// The deferred band: keys of class 0 get it after enough false positives among them.
+json deferred_json(const deferred_band* late) {
     if (late == nullptr) return {{"kept", false}};
-    return {{"kept", true}, {"rate_bits", 8}, {"ranges", late->ranges()}, {"laid", late->laid()}};
+    return {{"kept", true}, {"rate_bits", 8}, {"ranges", late->ranges()}, {"built", late->laid()}};
 }
 
 // Without the oracle, which is in a file of its own: its memory is not among local_bytes.
@@ -178,7 +179,7 @@ result<json> of_daisy_broom(std::span<const std::byte> bytes) {
                 {"plan", saved_plan_json(core.plan())},
                 {"oracle_identity", hex_digits(loaded->oracle.identity.bytes)},
                 {"bands", bands},
-                {"class_0", late_json(core.late())},
+                {"class_0", deferred_json(core.late())},
                 {"exceptions", {{"buckets", core.cells().buckets()}, {"cells", core.cells().size()}}},
                 {"drift", {{"stored", drift.stored}, {"mistakes", drift.mistakes}, {"notable", drift.is_notable()}}}};
 }

@@ -1,5 +1,5 @@
-// What `genista inspect` says of a snapshot beyond the statistics that all filters share: of
-// oracles and models, which are no filters, and of the plan that a daisy filter was made by.
+// What `genista inspect` prints beyond the statistics that all filters share: oracles and models,
+// which are not filters, and the plan of a daisy filter.
 #pragma once
 
 #include <cstddef>

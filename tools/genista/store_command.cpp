@@ -1,5 +1,5 @@
 // genista store: work on a guarded store that no program has open. `audit` compares data and index,
-// `reindex` builds the index again, `unguard` takes the guard off. docs/guard.md says when.
+// `reindex` rebuilds the index, `unguard` removes the guard. docs/guard.md explains when.
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"

@@ -91,7 +91,7 @@ void print_outcome(std::string_view id, const lab::outcome& made) {
     print_labelled("promised", made.promised);
     print_labelled("measured", made.measured);
     if (!made.control.is_null()) print_labelled("control", prose(made.control));
-    std::fflush(stdout);  // the next one may take minutes, and somebody may be reading a pipe
+    std::fflush(stdout);  // the next one may take minutes, and stdout may be a pipe
 }
 
 json outcome_json(std::string_view id, const lab::outcome& made) {
@@ -105,8 +105,8 @@ json outcome_json(std::string_view id, const lab::outcome& made) {
             {"series", json(made.series)}};
 }
 
-// While it lives, what an experiment puts on disk goes to a folder that Ctrl-C removes too. Where
-// none can be made, an experiment that needs one says so itself.
+// During its lifetime an experiment writes its files to a folder that Ctrl-C removes too. If no
+// folder can be created, an experiment that needs one reports it.
 class own_temporary_folder {
   public:
     own_temporary_folder() {
@@ -183,7 +183,7 @@ exit_status run_experiments(const run_request& asked) {
 command add_list(CLI::App& lab_app) {
     const auto as_json = std::make_shared<bool>(false);
     CLI::App& app =
-        *lab_app.add_subcommand("list", "every promise of the papers, and which of them have an experiment");
+        *lab_app.add_subcommand("list", "list the promises of the papers, and which of them have an experiment");
     app.footer("Example:\n  genista lab list");
     app.add_flag("--json", *as_json, "print JSON instead of a table");
     return {&app, [as_json] { return list_experiments(*as_json); }};
@@ -191,26 +191,26 @@ command add_list(CLI::App& lab_app) {
 
 command add_run(CLI::App& lab_app) {
     const auto asked = std::make_shared<run_request>();
-    CLI::App& app = *lab_app.add_subcommand("run", "run experiments and print measured beside promised");
+    CLI::App& app =
+        *lab_app.add_subcommand("run", "run experiments and print the measured value beside the promised one");
     app.footer(
-        "Traces: those of --data DIR, else of the folder that GENISTA_DATA names, else of ../shared/data, else made-up "
+        "Traces: those of --data DIR, else of the folder in GENISTA_DATA, else of ../shared/data, else generated "
         "ones.\n"
-        "Experiments that replay none take none. genista lab trace shows how a file is read.\n"
-        "Exit status: 0 every promise kept, 1 one broken, 2 an unknown experiment or filter, or a trace that is not "
-        "whole.\n"
+        "An experiment that replays no trace refuses one. genista lab trace shows how a file is read.\n"
+        "Exit status: 0 every promise kept, 1 one broken, 2 an unknown experiment or filter, or an incomplete trace.\n"
         "Example:\n  genista lab run broom-words ppr-reduction --quick --json -\n"
         "  genista lab run acf-figures --trace flows.csv --columns src,dst,sport,dport --report figures.html");
-    app.add_option("ID", asked->ids, "experiments, as named by genista lab list")->required();
-    app.add_option("--filter", asked->options.filter, "filter to try instead of the one the promise is about")
+    app.add_option("ID", asked->ids, "experiments, by the names of genista lab list")->required();
+    app.add_option("--filter", asked->options.filter, "filter to test instead of the one that the promise is about")
         ->type_name("NAME");
     app.add_flag("--quick", asked->options.quick, "smaller sizes, the same judgement");
-    add_count(app, "--seed", asked->options.seed, {}, "all randomness comes from it");
+    add_count(app, "--seed", asked->options.seed, {}, "source of all randomness");
     CLI::Option* const data =
         app.add_option("--data", asked->options.data_directory, "folder with traces/*.keys.gz to replay")
             ->type_name("DIR");
     CLI::Option* const trace =
         app.add_option("--trace", asked->options.trace_path,
-                       "own trace to replay: one key a line, or CSV with --columns; plain or gzip; - is stdin")
+                       "trace to replay: one key a line, or CSV with --columns; plain or gzip; - is stdin")
             ->type_name("FILE")
             ->excludes(data);
     add_column_choice(app, asked->options)->needs(trace);

@@ -1,6 +1,6 @@
 // genista-lab: `genista lab` and what is below it. genista calls it (tools/genista/lab_call.hpp)
-// with its own line, so that it is called `genista-lab lab run ...`: help and complaints then speak
-// of genista, which is what the user typed.
+// with its own line, so that it is called `genista-lab lab run ...`. Help and errors say genista,
+// which is what the user typed.
 #include "commands.hpp"
 
 int main(int argument_count, char** arguments) {

@@ -1,4 +1,4 @@
-// genista lab matrix: every adversary of the lab against every filter, as a table, JSON or a page.
+// genista lab matrix: every adversary of the lab against every filter, as a table, JSON or HTML.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<std::string> adversary_names() {
     return names;
 }
 
-// Empty if all are known, else the complaint.
+// Empty if all are known, else the error.
 std::string first_wrong(const std::vector<std::string>& asked, const std::vector<std::string>& known,
                         std::string_view kind) {
     for (const std::string& name : asked) {
@@ -73,15 +73,15 @@ void print_matrix(const std::vector<lab::matrix_cell>& cells) {
         page.add_row(std::move(line));
     }
     fmt::print(
-        "{}\nPer cent of an adversary's claims that were right, of all its questions where it made none. The filters "
-        "promise 0.39.\n! loses: more than chance explains at that rate.  - cannot play.\n\n",
+        "{}\nPercentage of an adversary's claims that were right, or of all its queries if it made none. The "
+        "filters promise 0.39.\n! loses: more than chance explains at that rate.  - does not apply.\n\n",
         page.text());
     for (const lab::report::filter_record& each : lab::report::records_of(cells)) {
         fmt::print("{}: {}{}\n", each.filter,
-                   each.lost_to.empty() ? "loses to nobody"
+                   each.lost_to.empty() ? "loses to no adversary"
                                         : fmt::format("loses to {} of {}, worst {} ({:.0f} %)", each.lost_to.size(),
                                                       map.rows.size(), each.worst->adversary, 100 * each.worst->rate()),
-                   each.denied.empty() ? "" : "; DENIES MEMBERS before " + lab::report::listed(each.denied));
+                   each.denied.empty() ? "" : "; DENIES STORED KEYS against " + lab::report::listed(each.denied));
     }
 }
 
@@ -121,7 +121,8 @@ exit_status play(const matrix_request& asked) {
     std::uint64_t denied = 0;
     for (const lab::matrix_cell& each : *cells) denied += each.seen.false_negatives;
     if (denied == 0) return exit_status::ok;
-    return complain(exit_status::failed, fmt::format("{} times a member was denied, which must never happen", denied));
+    return complain(exit_status::failed,
+                    fmt::format("{} times a stored key was denied, which must never happen", denied));
 }
 
 }  // namespace
@@ -141,14 +142,14 @@ lab::report::run_facts facts_of_this_run(std::string command_line, std::string b
 
 command add_lab_matrix_command(CLI::App& lab_app) {
     const auto asked = std::make_shared<matrix_request>();
-    CLI::App& app = *lab_app.add_subcommand("matrix", "every adversary against every filter: who withstands whom");
+    CLI::App& app = *lab_app.add_subcommand("matrix", "play every adversary against every filter");
     app.footer(
-        "A filter that holds has not lost to this adversary within this effort; losing is no failure of the run.\n"
-        "Exit status: 0 played, 1 a member was denied, 2 an unknown adversary or filter.\n"
+        "A filter that holds has not lost to this adversary within this effort. A loss is not a failure of the run.\n"
+        "Exit status: 0 done, 1 a stored key was denied, 2 an unknown adversary or filter.\n"
         "Example:\n  genista lab matrix --quick --html matrix.html\n"
         "  genista lab matrix --filters broom,bloom --adversaries repeat-one,swap --json -");
-    app.add_flag("--quick", asked->options.quick, "less effort for each attack, the same judgement");
-    add_count(app, "--seed", asked->options.seed, {}, "all randomness comes from it");
+    app.add_flag("--quick", asked->options.quick, "less effort for each attack, judged by the same rule");
+    add_count(app, "--seed", asked->options.seed, {}, "source of all randomness");
     app.add_option("--filters", asked->options.filters, "only these; all are " + lab::contender_names())
         ->delimiter(',')
         ->type_name("NAME,...");

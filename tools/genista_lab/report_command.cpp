@@ -1,5 +1,5 @@
-// genista lab report: every experiment and the attack matrix, on one page. What is finished stays
-// finished (report/parts.hpp): after an interrupt the same command goes on where it was.
+// genista lab report: every experiment and the attack matrix, on one page. Finished parts are kept
+// (report/parts.hpp): after an interrupt the same command continues where it was.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -160,12 +160,12 @@ class report_run {
                 content_.matrix_seconds += found.seconds;
             }
             return true;
-        } catch (const json::exception&) {  // whole, and yet not what this program writes
+        } catch (const json::exception&) {  // whole, but not of the form that this program writes
             return false;
         }
     }
 
-    // What is there already; the rest is to do. Says why something that is there is not taken.
+    // Takes the finished parts; the rest is to do. Prints why a part is not used.
     std::vector<const task*> take_finished() {
         std::vector<const task*> missing;
         std::vector<std::pair<std::string, std::vector<std::string>>> refused;
@@ -192,7 +192,7 @@ class report_run {
         if (finished > 0) say("{} of {} parts are finished already ({}).\n", finished, tasks_.size(), folder_.path());
         if (missing.empty()) return;
         say("{} to run, {} at a time: about {} on an idle machine, as an estimate.\n"
-            "Ctrl-C ends it, and the same command goes on.\n",
+            "Ctrl-C ends it, and the same command continues.\n",
             missing.size(), at_a_time_, duration(expected_seconds(missing)));
         if (!quiet_) std::fflush(stdout);
     }
@@ -206,7 +206,7 @@ class report_run {
         return alone + std::max(longest, together / at_a_time_);
     }
 
-    // In a worker: measure, and leave the part. Empty, or why not.
+    // In a worker: measures and writes the part. Empty, or the error.
     [[nodiscard]] std::string work(const task& what, const std::function<void(double)>& tell) const {
         const auto began = clock::now();
         json content;
@@ -247,7 +247,7 @@ class report_run {
             ++finished;
             if (!failure.empty()) failures_.emplace_back(done.name, failure);
             say("{:>3}/{}  {}: {}\n", finished, tasks_.size(), done.name,
-                failure.empty() ? told(done.name) : "FAILED: " + failure);
+                failure.empty() ? summary(done.name) : "FAILED: " + failure);
             if (!quiet_) std::fflush(stdout);
         };
         events.progress = [&](double share, const std::vector<std::string>& at_work) {
@@ -260,10 +260,10 @@ class report_run {
     }
 
     // "kept (2.1 s)"
-    [[nodiscard]] std::string told(const std::string& id) const {
+    [[nodiscard]] std::string summary(const std::string& id) const {
         const auto what = std::ranges::find(tasks_, id, &task::id);
         const part found = folder_.read(id, stamp_of(*what));
-        if (!found.usable) return "left nothing behind";
+        if (!found.usable) return "left no result";
         const std::string took = duration(found.seconds);
         if (what->experiment != nullptr)
             return fmt::format("{} ({})", found.content.value("kept", false) ? "kept" : "BROKEN", took);
@@ -272,7 +272,7 @@ class report_run {
             lost += each.said == lab::verdict::loses ? 1U : 0U;
             denied += each.said == lab::verdict::denies ? 1U : 0U;
         }
-        if (denied > 0) return fmt::format("A MEMBER WAS DENIED by {} filters ({})", denied, took);
+        if (denied > 0) return fmt::format("A STORED KEY WAS DENIED by {} filters ({})", denied, took);
         return fmt::format("{} of {} filters lose ({})", lost, found.content.size(), took);
     }
 
@@ -289,7 +289,7 @@ class report_run {
         std::size_t finished = 0;
         for (const task& each : tasks_) finished += folder_.read(each.id, stamp_of(each)).usable ? 1U : 0U;
         complain(exit_status::failed,
-                 fmt::format("interrupted; {} of {} parts are finished and kept in {}. Go on with: {}", finished,
+                 fmt::format("interrupted; {} of {} parts are finished and kept in {}. Continue with: {}", finished,
                              tasks_.size(), folder_.path(), command_line()));
         std::fflush(nullptr);
         std::signal(signal, SIG_DFL);
@@ -319,7 +319,7 @@ class report_run {
         }
         if (!all_done_) return exit_status::failed;
         if (lab::report::all_is_well(content_)) return exit_status::ok;
-        return complain(exit_status::failed, "a promise is broken or a member was denied: see the report");
+        return complain(exit_status::failed, "a promise is broken or a stored key was denied: see the report");
     }
 
     const report_request& asked_;
@@ -338,7 +338,7 @@ exit_status make_report(const report_request& asked) {
         if (id == matrix_name || lab::find_experiment(id) != nullptr) continue;
         return complain(exit_status::bad_input, unknown_name(id, "experiment", known_ids()));
     }
-    // Not by a worker, an hour later.
+    // Here, and not in a worker an hour later.
     if (const auto folder = lab::find_data_folder(asked.options.data_directory); !folder)
         return complain(exit_status::bad_input, folder.error().message());
     const named_path parts{"the finished parts", asked.html_path + ".parts"};
@@ -351,26 +351,27 @@ exit_status make_report(const report_request& asked) {
 
 command add_lab_report_command(CLI::App& lab_app) {
     const auto asked = std::make_shared<report_request>();
-    CLI::App& app = *lab_app.add_subcommand("report", "all experiments and the attack matrix, on one page");
+    CLI::App& app = *lab_app.add_subcommand("report", "run all experiments and the attack matrix, and write one page");
     app.footer(
-        "Each finished part is kept in FILE.html.parts: after an interrupt the same command goes on where it was, and "
-        "called\n"
-        "once more it runs nothing. Parts of another build, seed or mode are run again. The folder may be deleted at "
-        "any time.\n"
-        "Exit status: 0 all promises kept, 1 one broken, a member denied or failed work, 2 bad input.\n"
+        "Each finished part is kept in FILE.html.parts: after an interrupt the same command continues where it was, "
+        "and\n"
+        "once all parts are finished it runs nothing. Parts of another build, seed or mode are run again. The folder "
+        "may\n"
+        "be deleted at any time.\n"
+        "Exit status: 0 all promises kept, 1 one broken, a stored key denied or failed work, 2 bad input.\n"
         "Example:\n  genista lab report --quick --html lab.html\n"
         "  genista lab report --only broom-game,matrix --html broom.html");
     app.add_flag("--quick", asked->options.quick,
-                 "smaller sizes, the same judgement; minutes instead of an hour or two");
+                 "smaller sizes, judged by the same rule; minutes instead of an hour or two");
     add_report_target(app, asked->html_path, "--html")->default_str(asked->html_path);
     add_json_target(app, asked->json_path);
-    add_count(app, "--seed", asked->options.seed, {}, "all randomness comes from it");
+    add_count(app, "--seed", asked->options.seed, {}, "source of all randomness");
     app.add_option("--only", asked->only, "only these experiments (genista lab list), and matrix")
         ->delimiter(',')
         ->type_name("ID,...");
     app.add_option("--data", asked->options.data_directory, "folder with traces/*.keys.gz to replay")->type_name("DIR");
-    add_count(app, "--jobs", asked->at_a_time, {0, 64}, "how many run at a time; 0 is one a core, at most 4");
-    app.add_flag("--fresh", asked->fresh, "start over, whatever is finished");
+    add_count(app, "--jobs", asked->at_a_time, {0, 64}, "how many run at the same time; 0 is one a core, at most 4");
+    app.add_flag("--fresh", asked->fresh, "run all parts again, finished ones too");
     return {&app, [asked] { return make_report(*asked); }};
 }
 

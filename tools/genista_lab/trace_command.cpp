@@ -1,5 +1,5 @@
-// genista lab trace: what a trace holds, and how its lines became keys; the way to see that a table
-// is read as meant.
+// genista lab trace: what a trace holds, and how its lines become keys. It shows whether a table is
+// read as intended.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ exit_status describe(const trace_request& asked) {
     return exit_status::ok;
 }
 
-// CLI11 wants a refusal as an exception; it never leaves the parser.
+// CLI11 takes a refusal as an exception; it never leaves the parser.
 void refuse_bad(const std::string& option, const lab::csv_choice& chosen) {
     if (const auto good = lab::check(chosen); !good) {
         throw CLI::ValidationError{option, std::string{good.error().message()}};
@@ -110,8 +110,9 @@ CLI::Option* add_column_choice(CLI::App& app, lab::run_options& into) {
                "--columns", take_columns,
                "the file is CSV, and its key is these columns: numbers from 1, or names of the first row")
             ->type_name("A,B,..");
-    app.add_option_function<std::string>("--separator", take_separator,
-                                         "between columns: , or ; or tab; else what cuts the first row most often")
+    app.add_option_function<std::string>(
+           "--separator", take_separator,
+           "between columns: , or ; or tab; without it the one most frequent in the first row")
         ->type_name("C")
         ->needs(columns);
     return columns;
@@ -119,17 +120,16 @@ CLI::Option* add_column_choice(CLI::App& app, lab::run_options& into) {
 
 command add_lab_trace_command(CLI::App& lab_app) {
     const auto asked = std::make_shared<trace_request>();
-    CLI::App& app = *lab_app.add_subcommand("trace", "what a trace holds, and how its lines become keys");
+    CLI::App& app = *lab_app.add_subcommand("trace", "print what a trace holds and how its lines become keys");
     app.footer(
-        "A trace has one key a line, or is CSV with --columns (fields quoted as RFC 4180 has it); plain or gzip. Empty "
-        "lines are\n"
-        "left out. A row without a chosen column, an open quote or gzip data that end in the middle are errors: no "
-        "trace is\n"
-        "used in part.\n"
-        "Columns: accesses: rows; keys: different ones; top 1 %: accesses to the most frequent 1 % of the keys; "
-        "repeats: accesses\n"
-        "to a key seen before; seen once: keys with one access.\n"
-        "Exit status: 2 a file that is no whole trace.\n"
+        "A trace has one key a line, or is CSV with --columns (quoted as in RFC 4180); plain or gzip. Empty lines are\n"
+        "left out. A row without a chosen column, an open quote and truncated gzip data are errors: no trace is used "
+        "in\n"
+        "part.\n"
+        "Columns: accesses: rows; keys: distinct ones; top 1 %: accesses to the most frequent 1 % of the keys; "
+        "repeats:\n"
+        "accesses to a key seen before; seen once: keys with one access.\n"
+        "Exit status: 0 done, 1 the JSON could not be written, 2 a file that is not a complete trace.\n"
         "Example:\n  genista lab trace connections.csv.gz --columns src,dst,dport");
     app.add_option("FILE", asked->paths, "traces; - is stdin")->required();
     add_column_choice(app, asked->options);

@@ -1,8 +1,7 @@
 // adaptive_subject: a filter that works beside a remote map, as a subject. R is a sorted array in
 // RAM, with slots beside it if the filter needs them (subject_remote.hpp); what is spent inside R
 // is taken off the clock (clocked_map.hpp). A filter without an erase has neither that figure nor a
-// mix; one that lays all keys anew after n queries pays for that in "adapt", for the look-ups
-// before it were more.
+// mix. A filter that inserts all keys again after n queries pays for that in "adapt".
 #pragma once
 
 #include <cassert>
@@ -17,7 +16,7 @@
 
 namespace genista::tool::bench {
 
-// Learns: false for a filter that asks R and yet learns nothing from mistakes.
+// Learns: false for a filter that reads R and does not learn from false positives.
 template <class Filter, class Options, bool Learns = true>
 class adaptive_subject final : public subject_of<Filter> {
   public:
@@ -36,7 +35,7 @@ class adaptive_subject final : public subject_of<Filter> {
         return {};
     }
 
-    // The store commits first, and that is not the filter's time.
+    // The store commits first. That is not the filter's time.
     void before_insert(std::span<const std::uint64_t> keys) override {
         [[maybe_unused]] const std::uint64_t unknown = remote_->store().put_all(filter_->hash(), keys);
         assert(unknown == 0);
@@ -73,8 +72,8 @@ class adaptive_subject final : public subject_of<Filter> {
     }
 
     [[nodiscard]] bool many_writers() const noexcept override { return true; }
-    // Here the store commits each key when its turn has come, on R's time: committed ahead, the
-    // keys would be members that the filter does not know yet.
+    // The store commits each key just before its insert, on R's time: keys committed ahead would be
+    // stored keys that the filter lacks.
     [[nodiscard]] update_counts mixed(const mixed_work& work) override {
         const auto commit_and_insert = [this](std::uint64_t key) {
             remote_->clock().timed([&] { return remote_->store().put_all(filter_->hash(), {&key, 1}); });
@@ -92,7 +91,7 @@ class adaptive_subject final : public subject_of<Filter> {
         return 0;
     }
 
-    // The index in R, which is nobody's array: about 36 bytes a record (memory_map.hpp).
+    // The index in R is not part of an array: about 36 bytes a record (memory_map.hpp).
     [[nodiscard]] std::uint64_t building_bytes() const override {
         std::uint64_t records = needs_index<Filter> ? options_.capacity : 0;
         if constexpr (std::is_same_v<Filter, adaptive_bloom_filter>) {
@@ -106,7 +105,7 @@ class adaptive_subject final : public subject_of<Filter> {
         std::uint64_t fixed = 0;
         for (const std::uint64_t key : keys) {
             const auto outcome = filter_->adapt(key, remote_->remote());
-            // One may have gone with the renewal of its bin for another.
+            // A renewal of its bin for another key may have repaired it.
             fixed += outcome && *outcome != adapt_outcome::true_positive ? 1u : 0u;
         }
         return fixed;
@@ -141,7 +140,7 @@ class adaptive_subject final : public subject_of<Filter> {
         filter.erase(key, remote);
     };
 
-    // Of what update(part) says it has done.
+    // Applied to the result of update(part).
     template <class Update>
     [[nodiscard]] static std::uint64_t sum_of_batches(std::span<const std::uint64_t> keys, const Update& update) {
         std::uint64_t sum = 0;
@@ -158,8 +157,8 @@ class adaptive_subject final : public subject_of<Filter> {
     }
     [[nodiscard]] bool erase_one([[maybe_unused]] std::uint64_t key) {
         assert(can_erase());  // or a caller's bug
-        // As the local filters' erase does where the filter can be told: whoever erases knows that
-        // the key was stored.
+        // Like the erase of the local filters, where the filter has assume_present: the caller
+        // guarantees that the key was stored.
         const auto outcome = [&]() -> result<erase_outcome> {
             if constexpr (takes_batches)
                 return filter_->erase(key, remote_->remote(), assume_present);

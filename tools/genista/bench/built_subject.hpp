@@ -19,7 +19,7 @@ class built_subject final : public subject_of<Filter> {
   public:
     built_subject(const Options& options, std::uint64_t capacity) : options_{options}, capacity_{capacity} {}
 
-    // The keys here, their digests there, and the filter itself, which is empty yet.
+    // The keys, their digests, and the filter, which is still empty.
     [[nodiscard]] std::uint64_t building_bytes() const override { return 32 * capacity_; }
 
     result<void> empty() override {

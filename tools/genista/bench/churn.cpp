@@ -1,4 +1,4 @@
-// Twins with a past. See churn.hpp.
+// Replacements in the churned filters. See churn.hpp.
 #include "bench/churn.hpp"
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace {
 constexpr std::uint64_t victim_stream = 3, sample_stream = 4;
 
 // erases[0], inserts[0], erases[1], inserts[1] …: never more keys than the filter was made for.
-void replace(subject& twin, std::span<const std::uint64_t> erases, std::span<const std::uint64_t> inserts,
+void replace(subject& filter, std::span<const std::uint64_t> erases, std::span<const std::uint64_t> inserts,
              figures& into) {
-    into.lost_keys += 1 - twin.erase(erases.first(1));
-    const update_counts counts = twin.mixed({.operations = 2 * inserts.size() - 1,
-                                             .update_percent = 100,
-                                             .lookups = {},
-                                             .inserts = inserts,
-                                             .erases = erases.subspan(1)});
+    into.lost_keys += 1 - filter.erase(erases.first(1));
+    const update_counts counts = filter.mixed({.operations = 2 * inserts.size() - 1,
+                                               .update_percent = 100,
+                                               .lookups = {},
+                                               .inserts = inserts,
+                                               .erases = erases.subspan(1)});
     into.lost_keys += counts.lost;
     into.refused_keys += counts.refused;
 }
@@ -34,24 +34,24 @@ void in_chunks(std::span<const std::uint64_t> all, const Part& part) {
 
 }  // namespace
 
-result<std::vector<std::uint64_t>> live_through(const plan& what, const key_source& keys,
-                                                std::span<const std::unique_ptr<subject>> twins, std::size_t sample,
+result<std::vector<std::uint64_t>> replace_keys(const plan& what, const key_source& keys,
+                                                std::span<const std::unique_ptr<subject>> churned, std::size_t sample,
                                                 std::span<figures> into, const std::function<void(double)>& tick) {
     const auto steps = static_cast<double>(what.keys + what.replacements());
     std::vector<std::uint64_t> present(static_cast<std::size_t>(what.keys));
     keys.fill(key_use::stored, 0, present);
-    for (const auto& twin : twins) {
-        if (result<void> emptied = twin->empty(); !emptied) return emptied.error();
+    for (const auto& each : churned) {
+        if (result<void> emptied = each->empty(); !emptied) return emptied.error();
     }
     in_chunks(present, [&](std::span<const std::uint64_t> part, std::size_t first) {
-        for (std::size_t t = 0; t < twins.size(); ++t) {
-            twins[t]->before_insert(part);
-            into[t].refused_keys += twins[t]->insert(part);
+        for (std::size_t t = 0; t < churned.size(); ++t) {
+            churned[t]->before_insert(part);
+            into[t].refused_keys += churned[t]->insert(part);
         }
         tick(static_cast<double>(first) / steps);
     });
 
-    std::vector<std::uint64_t> range_reads(twins.size()), slot_reads(twins.size());
+    std::vector<std::uint64_t> range_reads(churned.size()), slot_reads(churned.size());
     std::vector<std::uint64_t> erases, inserts;
     for (std::uint64_t done = 0; done < what.replacements(); done += inserts.size()) {
         erases.resize(static_cast<std::size_t>(std::min<std::uint64_t>(key_chunk, what.replacements() - done)));
@@ -61,23 +61,23 @@ result<std::vector<std::uint64_t>> live_through(const plan& what, const key_sour
             std::uint64_t& victim = present[static_cast<std::size_t>(keys.chance(victim_stream, done + i, what.keys))];
             erases[i] = std::exchange(victim, inserts[i]);
         }
-        for (std::size_t t = 0; t < twins.size(); ++t) {
-            const std::uint64_t ranges = twins[t]->remote_range_reads(), slots = twins[t]->remote_slot_reads();
-            replace(*twins[t], erases, inserts, into[t]);
-            range_reads[t] += twins[t]->remote_range_reads() - ranges;
-            slot_reads[t] += twins[t]->remote_slot_reads() - slots;
+        for (std::size_t t = 0; t < churned.size(); ++t) {
+            const std::uint64_t ranges = churned[t]->remote_range_reads(), slots = churned[t]->remote_slot_reads();
+            replace(*churned[t], erases, inserts, into[t]);
+            range_reads[t] += churned[t]->remote_range_reads() - ranges;
+            slot_reads[t] += churned[t]->remote_slot_reads() - slots;
         }
         tick(static_cast<double>(what.keys + done) / steps);
     }
 
-    for (std::size_t t = 0; t < twins.size(); ++t) {
+    for (std::size_t t = 0; t < churned.size(); ++t) {
         in_chunks(present, [&](std::span<const std::uint64_t> part, std::size_t) {
-            into[t].lost_keys += part.size() - twins[t]->count_batch(part);
+            into[t].lost_keys += part.size() - churned[t]->count_batch(part);
         });
-        if (!twins[t]->asks_remote() || what.replacements() == 0) continue;
+        if (!churned[t]->asks_remote() || what.replacements() == 0) continue;
         const auto updates = static_cast<double>(2 * what.replacements());
         into[t].range_reads_per_update = static_cast<double>(range_reads[t]) / updates;
-        if (twins[t]->slot_bytes() > 0) into[t].slot_reads_per_update = static_cast<double>(slot_reads[t]) / updates;
+        if (churned[t]->slot_bytes() > 0) into[t].slot_reads_per_update = static_cast<double>(slot_reads[t]) / updates;
     }
     std::vector<std::uint64_t> drawn(sample);
     for (std::size_t i = 0; i < sample; ++i) {

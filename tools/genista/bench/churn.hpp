@@ -1,8 +1,8 @@
-// Churn: what a filter looks like after a long life.
+// Churn: a filter after many replacements.
 //
-// A twin is filled as its filter was, and then keys are replaced: one of the present keys, drawn at
-// random, goes, and one that was never seen before comes, again and again. All twins of a run live
-// through the same replacements.
+// A churned filter is a second one beside the measured one. It is filled the same way, and then
+// keys are replaced: a present key, drawn at random, is erased, and a new one is inserted, again
+// and again. All churned filters of a run get the same replacements.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 
 namespace genista::tool::bench {
 
-inline constexpr std::string_view twin_suffix = "+churn";
+inline constexpr std::string_view churned_suffix = "+churn";
 
-// Fills the twins, replaces keys, and asks every twin for every key that it holds in the end.
-// Returns `sample` of these, drawn at random with replacement. `into` has one entry a twin; `tick`
-// gets the share that is done.
-[[nodiscard]] result<std::vector<std::uint64_t>> live_through(const plan& what, const key_source& keys,
-                                                              std::span<const std::unique_ptr<subject>> twins,
+// Fills the filters, replaces keys, and queries every filter for every key that it holds in the
+// end. Returns `sample` of these keys, drawn at random with replacement. `into` has one entry a
+// filter; `tick` gets the share that is done.
+[[nodiscard]] result<std::vector<std::uint64_t>> replace_keys(const plan& what, const key_source& keys,
+                                                              std::span<const std::unique_ptr<subject>> churned,
                                                               std::size_t sample, std::span<figures> into,
                                                               const std::function<void(double)>& tick);
 

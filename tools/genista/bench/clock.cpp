@@ -26,13 +26,13 @@ slice_result run_slice(const reader& of, lookup_loop loop, std::span<const std::
 }  // namespace
 
 // Starting a thread takes longer than many look-ups, so all of them wait at a gate until the last
-// one is there. If the system refuses a thread, the others are sent home and the caller told.
+// one is ready. If the system refuses a thread, the others end without work and the call fails.
 void run_team(std::size_t threads, const std::function<void(std::size_t)>& work) {
     if (threads == 1) return work(0);
     enum : int { closed, open, cancelled };
     std::atomic<int> gate{closed};
     std::latch ready{static_cast<std::ptrdiff_t>(threads)};
-    std::vector<std::jthread> team;  // joins when it goes, before the gate does
+    std::vector<std::jthread> team;  // joins in its destructor, before that of the gate
     const auto move_gate = [&](int to) {
         gate.store(to);
         gate.notify_all();

@@ -28,8 +28,8 @@ template <class Call>
     return all - (each.remote_time() - remote_before);
 }
 
-// work(0) … work(threads - 1), begun together; a single one on the caller's thread. Throws if the
-// system refuses a thread, and then none has worked.
+// work(0) … work(threads - 1), started together; a single one on the caller's thread. Throws if the
+// system refuses a thread; then no work was done.
 void run_team(std::size_t threads, const std::function<void(std::size_t)>& work);
 
 struct timed_lookups {

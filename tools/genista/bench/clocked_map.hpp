@@ -1,9 +1,9 @@
-// clocked_map: any R with a meter around it: how long this thread has been inside R, and how many
-// ranges it has read there. clocked_slots: the same for slots, single reads counted apart.
+// clocked_map: an R that measures how long this thread has been inside R, and how many ranges it
+// has read there. clocked_slots: the same for slots, with a separate count of single reads.
 //
-// The bench takes that time off, so that what is left is the filter's own, whatever the store
-// behind it will be. The meter is one a thread, not one a map: threads that work at once do not
-// count, or wait for, each other, and a caller takes differences.
+// The bench subtracts that time: the rest is the filter's own, whatever the store. The meter
+// belongs to a thread, not to a map, so that threads neither share it nor wait for it. Callers take
+// differences.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Reading reports and dividing them. See compare.hpp. A report is a file from outside: nothing in
-// it is taken for granted.
+// Reading reports and dividing them. See compare.hpp. A report is a file from outside: every
+// field is checked.
 #include "bench/compare.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// What read_run throws to itself: a field that is missing or of another type.
+// Thrown and caught within read_run: a field is missing or of another type.
 struct unfit {
     std::string why;
 };
@@ -34,25 +34,25 @@ const json& field(const json& object, const std::string& name) {
 }
 const json& list(const json& object, const std::string& name) {
     const json& found = field(object, name);
-    if (!found.is_array()) throw unfit{fmt::format("'{}' is no list", name)};
+    if (!found.is_array()) throw unfit{fmt::format("'{}' is not a list", name)};
     return found;
 }
 std::string text(const json& object, const std::string& name) {
     const json& found = field(object, name);
-    if (!found.is_string()) throw unfit{fmt::format("'{}' is no text", name)};
+    if (!found.is_string()) throw unfit{fmt::format("'{}' is not a string", name)};
     return found.get<std::string>();
 }
 double number(const json& object, const std::string& name) {
     const json& found = field(object, name);
-    if (!found.is_number()) throw unfit{fmt::format("'{}' is no number", name)};
+    if (!found.is_number()) throw unfit{fmt::format("'{}' is not a number", name)};
     return found.get<double>();
 }
 std::uint64_t count(const json& object, const std::string& name) {
     const json& found = field(object, name);
-    if (!found.is_number_integer() || found < 0) throw unfit{fmt::format("'{}' is no count", name)};
+    if (!found.is_number_integer() || found < 0) throw unfit{fmt::format("'{}' is not a count", name)};
     return found.get<std::uint64_t>();
 }
-// A time that is there and can be divided by.
+// A time that is present and not zero.
 std::optional<double> median(const json& object, std::string_view name) {
     const std::string full = fmt::format("{}_ns_median", name);
     if (field(object, full).is_null()) return std::nullopt;
@@ -79,7 +79,7 @@ class run_reader {
         recorded_figure one;
         one.keys = count(size, "keys");
         one.filter = text(filter, "name");
-        one.churn = one.filter.ends_with(twin_suffix) ? number(run_, "churn") : 0;
+        one.churn = one.filter.ends_with(churned_suffix) ? number(run_, "churn") : 0;
         const json& floors = list(field(size, "floor"), "threads");
         if (floors.empty()) throw unfit{"'floor' has no times"};
         for (const operation what : alone) add(one, filter, what, floors[0]);
@@ -109,9 +109,9 @@ class run_reader {
     recorded_run made_;
 };
 
-// Why a document is not even meant to be a report that we can read.
+// Throws if the document is not a report of a version that this program reads.
 void check_version(const json& document) {
-    if (!document.is_object()) throw unfit{"it is no JSON object"};
+    if (!document.is_object()) throw unfit{"it is not a JSON object"};
     if (!document.contains("format")) {
         const bool old = document.contains("filters") && document.contains("floor") && document.contains("machine");
         throw unfit{old ? fmt::format("it is of version 1, which had one size and no floor for each number of threads; "
@@ -137,7 +137,7 @@ std::optional<std::string> contents_of(const std::string& path) {
 }
 
 error unreadable(const std::string& path, const std::string& why) {
-    return error::make(error_code::invalid_argument, "'%.80s' is no report that genista bench --json wrote: %.120s",
+    return error::make(error_code::invalid_argument, "'%.80s' is not a report of genista bench --json: %.120s",
                        path.c_str(), why.c_str());
 }
 
@@ -164,7 +164,7 @@ result<recorded_run> load_run(const std::string& path) {
                            std::strerror(errno));
     }
     const json document = json::parse(*bytes, nullptr, false);
-    if (document.is_discarded()) return unreadable(path, "it is no JSON");
+    if (document.is_discarded()) return unreadable(path, "it is not JSON");
     result<recorded_run> run = read_run(document);
     if (!run) return unreadable(path, std::string{run.error().message()});
     return run;

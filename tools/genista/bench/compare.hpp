@@ -1,8 +1,8 @@
-// Two runs side by side: what became faster or slower, apart from the machine.
+// Two runs side by side: what became faster or slower, with the machine taken out.
 //
 // Figures are matched by size, filter, threads and operation, and divided: new / old, medians both.
 // A second ratio divides each by the floor of its own run first: a machine that is slower today
-// slows the floor too, and only what is left is the filter's.
+// slows the floor too, and the rest is due to the filter.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace genista::tool::bench {
 
-// One median of a report, with the floor it stands on.
+// One median of a report, with the floor of its run.
 struct recorded_figure {
     std::uint64_t keys = 0;
     std::string filter;
     std::uint64_t threads = 1;
     std::string operation;  // a mix with its shares: "mix 90/10"
-    double churn = 0;       // of a twin: twins of different age are different filters
+    double churn = 0;       // of a churned filter: different churn makes different filters
     double ns = 0;
     double floor_ns = 0;
 
@@ -33,7 +33,7 @@ struct recorded_run {
     std::vector<recorded_figure> figures;
 };
 
-// From the document that report.hpp writes; the error says what is not as it should be.
+// From the document that report.hpp writes; the error names the field that is wrong.
 [[nodiscard]] result<recorded_run> read_run(const nlohmann::ordered_json& document);
 [[nodiscard]] result<recorded_run> load_run(const std::string& path);
 
@@ -49,7 +49,7 @@ struct comparison {
 [[nodiscard]] std::vector<comparison> compare(const recorded_run& before, const recorded_run& now);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const std::vector<comparison>& compared);
-// `name` is how the reader knows the old run.
+// `name` is that of the old run.
 [[nodiscard]] std::string to_text(const std::string& name, const recorded_run& before, const recorded_run& now);
 
 }  // namespace genista::tool::bench

@@ -1,15 +1,15 @@
-// The daisy filters under the clock, in a world that is not uniform: four groups of keys, each with
-// its share of the stored and of the asked.
+// The daisy filters under the clock, with probabilities that are not uniform: four groups of keys,
+// each with its share of the stored keys and of the queries.
 //
 //     group     0      1      2      3          2^40 keys each, alike within it
 //     stored    0.60   0.30   0.09   0.01
-//     asked     0.01   0.09   0.30   0.60
+//     queried   0.01   0.09   0.30   0.60
 //
-// The run's keys stand for draws of that world: a stored key belongs to a group by the first row,
-// an absent one by the second, chosen by the key itself. The plan is tuned to the run's rate
-// (plan_tuned), so that `fpr` compares with the other filters'. An exact oracle knows each key's
-// odds; it is asked before the clock runs (before_lookups), and what it took is a figure of its
-// own, oracle_ns.
+// The run's keys stand for draws from these groups: a stored key belongs to a group by the first
+// row, an absent one by the second, chosen by the key itself. The plan is tuned to the run's rate
+// (plan_tuned), so that `fpr` compares with the other filters'. An exact oracle has each key's
+// probabilities. It is called before the clock runs (before_lookups); its time is a separate
+// figure, oracle_ns.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The figures of one filter: samples of every operation, the measured rate, and what went wrong, if
-// anything did.
+// The figures of one filter: samples of every operation, the measured rate, and the faults.
 #pragma once
 
 #include <array>
@@ -74,8 +73,8 @@ struct figures {
     std::uint64_t false_positives = 0;
     lab::interval fpr_interval{};
 
-    // Of a twin that was churned beside a remote map: range reads there, an insert or erase; and
-    // reads of single slots, where the filter has such.
+    // Of a churned filter beside a remote map: range reads there, an insert or erase; and reads of
+    // single slots, where the filter has slots.
     std::optional<double> range_reads_per_update;
     std::optional<double> slot_reads_per_update;
 

@@ -1,7 +1,7 @@
 // The timed loops, once for every filter: any type with the vocabulary of filters/filter.hpp
 // becomes a subject.
 //
-// The loops are what a careful user would write: independent look-ups one after another, so that a
+// The loops are those of a careful user: independent look-ups one after another, so that a
 // processor overlaps their cache misses by itself, and batches of batch_size keys.
 #pragma once
 
@@ -35,7 +35,7 @@ std::uint64_t count_batch_in(const Filter& filter, std::span<const std::uint64_t
         const std::size_t count = std::min(keys.size(), batch_size);
         const std::size_t words = words_for(count);
         filter.may_contain(keys.first(count), std::span{answers}.first(words));
-        // Bits beyond the last key are nobody's answer.
+        // Bits beyond the last key are no answers.
         if (count % 64 != 0) answers[words - 1] &= (std::uint64_t{1} << (count % 64)) - 1;
         for (std::size_t w = 0; w < words; ++w) positives += static_cast<std::uint64_t>(std::popcount(answers[w]));
         keys = keys.subspan(count);
@@ -44,7 +44,7 @@ std::uint64_t count_batch_in(const Filter& filter, std::span<const std::uint64_t
 }
 
 // lookup(key) -> bool, insert(key) -> bool (not refused), erase(key) -> bool (found), mixed as
-// mixed_work says.
+// in mixed_work.
 template <class Lookup, class Insert, class Erase>
 update_counts run_mixed(const mixed_work& work, const Lookup& lookup, const Insert& insert, const Erase& erase) {
     update_counts counts;

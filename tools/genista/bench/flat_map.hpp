@@ -1,5 +1,5 @@
-// flat_map: R for a run of the bench, which knows all its keys beforehand: one sorted array, and
-// one bit a record that says whether it is live. At 10^8 keys the tree of memory_map.hpp takes
+// flat_map: R for a run of the bench, all keys of which are known beforehand: one sorted array, and
+// one bit a record: is it live? At 10^8 keys the tree of memory_map.hpp takes
 // minutes to fill and a third more memory.
 //
 //     records   [ digest 16 | key 8 ]  in the order of remote.hpp, never moved, shared by all maps
@@ -70,7 +70,7 @@ class flat_records {
     [[nodiscard]] static result<flat_records> make(const hasher& hash, std::uint64_t count, const key_filler& fill,
                                                    unsigned threads) noexcept;
 
-    // What it will take, and nothing more while it is made but a table of `starts` for each thread.
+    // Its memory. While it is built there is also a table of `starts` for each thread.
     [[nodiscard]] static constexpr std::uint64_t bytes_for(std::uint64_t count) noexcept {
         return count * sizeof(flat_record) + (buckets_for(count) + 1) * sizeof(std::uint64_t);
     }
@@ -155,8 +155,8 @@ class flat_map {
         if (first > last) return {};
         const flat_records& all = *records_;
         for (std::uint64_t i = all.first_from(first); i < all.size() && all[i].at.position <= last; ++i) {
-            // Dead records are passed over a word at a time: a map may announce many more keys than
-            // are live.
+            // Records that are not live are skipped a word at a time: a map may announce many more
+            // keys than are live.
             const std::uint64_t rest = live_[i / 64].load() >> (i % 64);
             if (rest == 0) {
                 i |= 63;
@@ -171,7 +171,7 @@ class flat_map {
     // Many integer keys at once, their cache misses overlapped. How many were unknown.
     [[nodiscard]] std::uint64_t put_all(const hasher& hash, std::span<const std::uint64_t> keys) noexcept;
 
-    // Nobody may write meanwhile.
+    // REQUIRES: no other thread writes at the same time.
     void clear() noexcept {
         for (auto& word : live_) word.store(0, std::memory_order_relaxed);
     }
@@ -209,8 +209,8 @@ inline result<flat_records> flat_records::make(const hasher& hash, std::uint64_t
 }
 
 // One pass of a radix sort, by bucket; then each bucket is short enough for std::sort. The keys are
-// made and hashed twice, once to count and once to place them: cheaper than a second array, which
-// is what the memory limit forbids.
+// made and hashed twice, once to count and once to place them: there is no
+// memory for a second array.
 inline void flat_records::fill_and_sort(const hasher& hash, const key_filler& fill, std::size_t threads) {
     auto* const out = reinterpret_cast<flat_record*>(memory_.data());
     std::vector<std::vector<std::uint64_t>> places(threads, std::vector<std::uint64_t>(starts_.size()));

@@ -1,4 +1,4 @@
-// The floor under every look-up: hash the key, fetch one random cache line, look at one bit of it.
+// The least time of a look-up: hash the key, fetch one random cache line, test one bit of it.
 //
 // No filter that leaves the processor's caches can be faster, so times are read as multiples of it.
 // Its array is as large as the smallest filter of the run, the strictest floor for all of them, and

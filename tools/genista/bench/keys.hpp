@@ -1,12 +1,11 @@
-// The keys of a run: distinct 64-bit integers without a set to remember them.
+// The keys of a run: distinct 64-bit integers, without a set that stores them.
 //
 // A key is a fixed bijection of a counter, so different counters are different keys. Each use has
-// its own stretch of counters, and a stored key can never turn up among the absent ones, at 10^8
+// its own stretch of counters, and a stored key is never among the absent ones, at 10^8
 // keys as at 10:
 //
-//     0 ....... 2^40 ............ 2·2^40 .............. 3·2^40 .............. 4·2^40 ..............
-//     5·2^40
-//     [ stored  | absent, timed   | absent, for rates   | inserted by mixes   | inserted by churn   |
+//     0         2^40            2·2^40              3·2^40              4·2^40              5·2^40
+//     [ stored  | absent, timed | absent, for rates | inserted by mixes | inserted by churn |
 #pragma once
 
 #include <cassert>
@@ -21,7 +20,7 @@ namespace genista::tool::bench {
 
 enum class key_use : std::uint64_t { stored = 0, absent = 1, rate = 2, mixed = 3, churned = 4 };
 
-// Keys are made so many at a time, outside the clock: 10^8 of them take no memory worth the name.
+// Keys are generated so many at a time, outside the clock: 10^8 keys need little memory.
 inline constexpr std::size_t key_chunk = std::size_t{1} << 16;  // 512 KiB
 
 class key_source {
@@ -40,8 +39,8 @@ class key_source {
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = (*this)(use, first + i);
     }
 
-    // Chance without state: the i-th number below `below` of a stream. Streams have nothing to do
-    // with each other.
+    // Random numbers without state: the i-th number below `below` of a stream. Streams are
+    // independent.
     [[nodiscard]] std::uint64_t chance(std::uint64_t stream, std::uint64_t i, std::uint64_t below) const noexcept {
         return scale(mix(mix(after_ ^ ~stream) + i), below);
     }

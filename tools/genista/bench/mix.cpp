@@ -1,4 +1,4 @@
-// Mixed loops. See mix.hpp for who holds which keys, and when.
+// Mixed loops. See mix.hpp for which thread has which keys, and when.
 #include "bench/mix.hpp"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ std::uint64_t reserve_of(const plan& what, std::uint64_t team) {
 
 }  // namespace
 
-// What one thread gets and what it made of it.
+// The input and the result of one thread.
 struct mix::share {
-    std::vector<std::uint64_t> own;  // backlog and inserts, in the order in which they come and go
+    std::vector<std::uint64_t> own;  // backlog and inserts, in the order of inserts and erases
     mixed_work work;
     std::uint64_t stored_asked = 0;
     update_counts counts;

@@ -1,12 +1,13 @@
 // The mix: look-ups and updates in one loop, on one thread or on several at once.
 //
-// A thread looks up present and absent keys in random order. In between it inserts keys that were
-// never seen before and erases the oldest of those it inserted itself, 2^14 inserts later, in
-// turns. Room for these keys is made before the clock starts, by taking the last of the stored keys
-// out, so that the filter never holds more than it was made for; after it, all is put back:
+// A thread looks up present and absent keys in random order. In between it inserts new keys and
+// erases the oldest of those it inserted itself, 2^14 inserts later, in turns. Before the clock
+// starts the last of the stored keys are erased, so that the filter never holds more keys than its
+// capacity; afterwards they are inserted again:
 //
-//     stored    [ 0 ............ asked for ............ | reserve: out while the clock runs ]
-//     mixed     [ thread 0: backlog, inserts | thread 1: backlog, inserts | … ]   a new stretch for every round and team
+//     stored    [ 0 ............. queried .............. | reserve: erased while the clock runs ]
+//     mixed     [ thread 0: backlog, inserts | thread 1: backlog, inserts | … ]
+//               a new stretch for every round and team
 #pragma once
 
 #include <cstddef>

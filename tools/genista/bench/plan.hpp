@@ -20,7 +20,7 @@ struct plan {
     std::uint64_t lookups_asked = 0;       // a thread and round; 0: by the rule below
     std::uint64_t rate_queries_asked = 0;  // 0: by the rule below
     std::uint64_t mix_update_percent = 0;  // 0: no mix
-    double churn = 0;                      // replacements a key in the life of a twin; 0: no twins
+    double churn = 0;                      // replacements a key in churned filters; 0: no such filters
     hash_kind hash = hash_kind::keyed;
 
     [[nodiscard]] std::uint64_t most_threads() const { return *std::max_element(threads.begin(), threads.end()); }
@@ -46,7 +46,7 @@ struct plan {
         return static_cast<std::uint64_t>(std::min(std::ceil(1e4 / error_rate), limit));
     }
 
-    // Rounds in which the filters are built anew: all of them while that is cheap.
+    // Rounds in which the filters are rebuilt: all of them while that is cheap.
     [[nodiscard]] std::uint64_t build_rounds() const {
         if (keys <= 2'000'000) return rounds;
         return std::min<std::uint64_t>(rounds, keys <= 20'000'000 ? 3 : 2);
@@ -57,7 +57,8 @@ struct plan {
         return static_cast<std::size_t>(std::clamp<std::uint64_t>(keys / 2, 1, std::uint64_t{1} << 20));
     }
 
-    // How often a short loop over `size` keys is repeated within one round, for the clock's sake.
+    // How often a short loop over `size` keys is repeated within one round, so that the clock can
+    // measure it.
     [[nodiscard]] std::uint64_t repeats(std::uint64_t size) const {
         const std::uint64_t enough = std::min(lookups(threads.front()), std::uint64_t{1} << 18);
         return std::clamp<std::uint64_t>(enough / size, 1, 256);
@@ -69,7 +70,7 @@ struct plan {
     [[nodiscard]] std::uint64_t mix_backlog(std::uint64_t team) const {
         return std::min(std::uint64_t{1} << 14, keys / (4 * team));
     }
-    // Keys that a thread of a mix inserts in one round, none of them ever seen before.
+    // Keys that a thread of a mix inserts in one round; all of them are new.
     [[nodiscard]] std::uint64_t mix_inserts(std::uint64_t team) const {
         return mix_backlog(team) + (lookups(team) * mix_update_percent / 100 + 1) / 2;
     }

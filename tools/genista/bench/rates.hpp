@@ -10,11 +10,11 @@
 
 namespace genista::tool::bench {
 
-// Asks `queries` keys that were never stored and never asked before; fills in the rate and its
+// Queries `queries` keys that were never stored and never queried before; fills in the rate and its
 // interval.
 void measure_rate(const reader& of, const key_source& keys, std::uint64_t queries, figures& into);
 
-// Asks every stored key, and adds those answered "absent" to into.lost_keys.
+// Queries every stored key, and adds those answered "absent" to into.lost_keys.
 void count_lost_keys(const reader& of, const key_source& keys, std::uint64_t stored, figures& into);
 
 }  // namespace genista::tool::bench

@@ -1,4 +1,4 @@
-// A finished run, for machines (JSON) and for people (tables of at most 120 columns).
+// A finished run as JSON, and as tables of at most 120 columns.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,7 +13,7 @@
 
 namespace genista::tool::bench {
 
-// What was measured at one size: filters, then their twins.
+// What was measured at one size: filters, then the churned ones.
 struct size_report {
     plan what;
     std::vector<figures> filters{};
@@ -47,8 +47,8 @@ inline constexpr std::uint64_t report_version = 2;
 // "90/10"
 [[nodiscard]] std::string mix_name(const plan& what);
 
-// {"format":…,"version":2,"sizes":[{"keys":…,"filters":[…],"floor":{…},…}],"machine":{…}}: the
-// field names are a promise to scripts.
+// {"format":…,"version":2,"sizes":[{"keys":…,"filters":[…],"floor":{…},…}],"machine":{…}}: scripts
+// may rely on the names of the fields.
 [[nodiscard]] nlohmann::ordered_json to_json(const report& run);
 
 [[nodiscard]] std::string to_text(const report& run);

@@ -12,7 +12,7 @@
 namespace genista::tool::bench {
 namespace {
 
-// Filters that everybody is measured against, beside the floor.
+// Filters that all others are divided by, beside the floor.
 constexpr std::string_view yardsticks[] = {"cuckoo_partial", "blocked_bloom"};
 
 bool several_teams(const size_report& size) {
@@ -97,7 +97,7 @@ std::string update_table(const size_report& size) {
     if (mixes) columns.push_back(operation::mix);
     table page = table_of(size, "ns min (median)", columns);
     for (const figures& each : size.filters) {
-        if (!each.of(operation::insert).median()) continue;  // a twin
+        if (!each.of(operation::insert).median()) continue;  // a churned filter
         for (std::size_t t = 0; t < (mixes ? size.what.threads.size() : 1); ++t) {
             auto row = row_of(size, each.name, t);
             for (const operation what : alone) row.push_back(t == 0 ? minimum_and_median(each.of(what)) : "");
@@ -113,7 +113,7 @@ std::string update_table(const size_report& size) {
 using divisor = std::function<std::optional<double>(operation, std::size_t team)>;
 
 std::string ratio_table(const size_report& size, std::string_view divided_by, const divisor& below) {
-    std::vector<operation> columns{operation::insert};  // batches of updates have nobody to be divided by
+    std::vector<operation> columns{operation::insert};  // no filter to divide by has batches of updates
     columns.insert(columns.end(), lookups.begin(), lookups.end());
     columns.insert(columns.end(), {operation::erase, operation::adapt});
     if (size.what.mix_update_percent > 0) columns.push_back(operation::mix);

@@ -18,12 +18,12 @@ void in_turn(std::uint64_t round, std::size_t count, const Visit& visit) {
 
 }  // namespace
 
-rounds::rounds(const plan& what, const key_source& keys, const subjects& under_test, const subjects& twins,
+rounds::rounds(const plan& what, const key_source& keys, const subjects& under_test, const subjects& churned,
                std::function<void(std::string_view)> tick)
     : plan_{what},
       keys_{keys},
       subjects_{under_test},
-      twins_{twins},
+      churned_{churned},
       tick_{std::move(tick)},
       absent_(static_cast<std::size_t>(what.most_lookups())),
       present_{keys.draw_stored(what.keys, absent_.size())},
@@ -32,20 +32,20 @@ rounds::rounds(const plan& what, const key_source& keys, const subjects& under_t
     keys_.fill(key_use::absent, 0, absent_);
 }
 
-std::uint64_t rounds::ticks(const plan& what, std::size_t under_test, std::size_t twins) {
+std::uint64_t rounds::ticks(const plan& what, std::size_t under_test, std::size_t churned) {
     const std::uint64_t teams = what.threads.size();
     const std::uint64_t alone_and_mix = 1 + (what.mix_update_percent > 0 ? teams : 0);
     return under_test * (what.build_rounds() + what.rounds * alone_and_mix) +
-           (under_test + twins) * what.rounds * teams * lookups.size();
+           (under_test + churned) * what.rounds * teams * lookups.size();
 }
 
 const subject& rounds::entrant(std::size_t index) const {
-    return index < subjects_.size() ? *subjects_[index] : *twins_[index - subjects_.size()];
+    return index < subjects_.size() ? *subjects_[index] : *churned_[index - subjects_.size()];
 }
 
-std::span<const std::uint64_t> rounds::queries(operation what, std::size_t team, bool of_twin) const {
+std::span<const std::uint64_t> rounds::queries(operation what, std::size_t team, bool of_churned) const {
     const std::uint64_t threads = plan_.threads[team];
-    const std::span<const std::uint64_t> present = of_twin ? present_in_twins_ : std::span{present_};
+    const std::span<const std::uint64_t> present = of_churned ? present_in_churned_ : std::span{present_};
     return (of_stored_keys(what) ? present : std::span{absent_})
         .first(static_cast<std::size_t>(plan_.lookups(threads) * threads));
 }
@@ -89,8 +89,8 @@ result<void> rounds::build_all(std::uint64_t round, std::vector<figures>& into) 
 
 void rounds::time_lookups_of_all(std::uint64_t round, std::size_t team, operation what, const reader& floor,
                                  std::vector<figures>& into, floor_figures& floor_into) {
-    // The floor knows no stored keys: it takes its turn with the absent ones, as one more entrant.
-    const std::size_t entrants = subjects_.size() + twins_.size();
+    // The floor has no stored keys: it takes a turn with the absent ones, as one more entrant.
+    const std::size_t entrants = subjects_.size() + churned_.size();
     in_turn(round, entrants + (of_stored_keys(what) ? 0 : 1), [&](std::size_t e) {
         if (e < entrants) return time_lookups_of(e, team, what, into[e]);
         const lookup_loop loop = in_batches(what) ? &reader::count_batch : &reader::count_each;
@@ -107,7 +107,7 @@ void rounds::time_lookups_of(std::size_t e, std::size_t team, operation what, fi
     entrant(e).before_lookups(asked, of_stored_keys(what));
     const timed_lookups timed = time_lookups(entrant(e), loop, asked, static_cast<std::size_t>(plan_.threads[team]));
     into.of(what, team).add(timed.ns);
-    std::uint64_t& single = single_positives_[team * (subjects_.size() + twins_.size()) + e];
+    std::uint64_t& single = single_positives_[team * (subjects_.size() + churned_.size()) + e];
     if (of_stored_keys(what)) into.lost_keys += asked.size() - timed.positives;
     if (what == operation::negative) single = timed.positives;
     if (what == operation::negative_batch && single != timed.positives) ++into.disagreements;
@@ -146,11 +146,11 @@ void rounds::time_adapt(subject& each, figures& into, std::uint64_t round) {
     into.of(operation::adapt).add(nanoseconds(spent) / static_cast<double>(found.size()));
 }
 
-result<void> rounds::run(const reader& floor, std::span<const std::uint64_t> present_in_twins,
+result<void> rounds::run(const reader& floor, std::span<const std::uint64_t> present_in_churned,
                          std::vector<figures>& into, floor_figures& floor_into) {
     const std::size_t teams = plan_.threads.size();
-    present_in_twins_ = present_in_twins;
-    single_positives_.assign(teams * (subjects_.size() + twins_.size()), 0);
+    present_in_churned_ = present_in_churned;
+    single_positives_.assign(teams * (subjects_.size() + churned_.size()), 0);
     floor_into.times.resize(teams);
     const std::uint64_t builds = std::min(plan_.build_rounds(), plan_.rounds);
     for (std::uint64_t round = 0; round < plan_.rounds; ++round) {
@@ -162,7 +162,7 @@ result<void> rounds::run(const reader& floor, std::span<const std::uint64_t> pre
         }
         if (round + 1 < builds) time_updates(round, into);
     }
-    // What has been updated is no longer what was built: with few builds the look-ups come first.
+    // Updates change what was built: with few builds the look-ups come first.
     for (std::uint64_t round = builds - 1; round < plan_.rounds; ++round) time_updates(round, into);
     return {};
 }

@@ -1,4 +1,4 @@
-// Making, ageing, filling and measuring the filters of one size. See size_run.hpp.
+// Makes, churns, fills and measures the filters of one size. See size_run.hpp.
 #include "bench/size_run.hpp"
 
 #include <algorithm>
@@ -53,16 +53,16 @@ result<void> announce(const plan& what, const key_source& keys, key_use later, s
     return {};
 }
 
-// Gives the twins their past. R goes when it is done: look-ups need none, and it is larger than all
-// the rest.
-result<std::vector<std::uint64_t>> age(const plan& what, const key_source& keys, const subjects& twins,
+// Replaces keys in the churned filters. R is released afterwards: look-ups need none, and it is
+// larger than all the rest.
+result<std::vector<std::uint64_t>> age(const plan& what, const key_source& keys, const subjects& churned,
                                        std::span<figures> into, const std::function<void(double)>& tick) {
-    if (twins.empty()) return std::vector<std::uint64_t>{};
-    if (const auto ready = announce(what, keys, key_use::churned, what.replacements(), twins); !ready) {
+    if (churned.empty()) return std::vector<std::uint64_t>{};
+    if (const auto ready = announce(what, keys, key_use::churned, what.replacements(), churned); !ready) {
         return ready.error();
     }
-    auto present = live_through(what, keys, twins, static_cast<std::size_t>(what.most_lookups()), into, tick);
-    for (const auto& each : twins) each->announce(nullptr);
+    auto present = replace_keys(what, keys, churned, static_cast<std::size_t>(what.most_lookups()), into, tick);
+    for (const auto& each : churned) each->announce(nullptr);
     return present;
 }
 
@@ -80,23 +80,23 @@ result<contestants> make_contestants(const plan& what, std::span<const filter_en
         auto one = make_subject(what, *entry);
         if (!one) return one.error();
         asks_remote = asks_remote || (*one)->asks_remote();
-        const bool has_twin = what.replacements() > 0 && (*one)->can_erase();
+        const bool has_churned = what.replacements() > 0 && (*one)->can_erase();
         made.under_test.push_back(*std::move(one));
-        if (!has_twin) continue;
-        auto twin = make_subject(what, *entry);
-        if (!twin) return twin.error();
-        made.twins.push_back(*std::move(twin));
+        if (!has_churned) continue;
+        auto second = make_subject(what, *entry);
+        if (!second) return second.error();
+        made.churned.push_back(*std::move(second));
     }
-    // Untouched pages cost nothing yet; filling more than there is would end in the kernel's hands,
+    // Untouched pages cost nothing yet. A run that fills more memory than there is would be killed
     // without a message.
     std::uint64_t records = 0, aged_records = 0;
     if (asks_remote) {
         records = flat_records::bytes_for(what.keys + what.mix_keys());
-        if (!made.twins.empty()) aged_records = flat_records::bytes_for(what.keys + what.replacements());
+        if (!made.churned.empty()) aged_records = flat_records::bytes_for(what.keys + what.replacements());
     }
-    if (!made.twins.empty()) aged_records += what.keys * sizeof(std::uint64_t);
+    if (!made.churned.empty()) aged_records += what.keys * sizeof(std::uint64_t);
     const std::uint64_t needed = 4 * sizeof(std::uint64_t) * what.most_lookups() + bytes_of_all(made.under_test) +
-                                 bytes_of_all(made.twins) + std::max(records, aged_records);
+                                 bytes_of_all(made.churned) + std::max(records, aged_records);
     if (const std::uint64_t there = physical_memory_bytes(); there != 0 && needed > there) {
         return error::make(error_code::out_of_memory, "%llu keys need %llu bytes for these filters; there are %llu",
                            static_cast<unsigned long long>(what.keys), static_cast<unsigned long long>(needed),
@@ -112,32 +112,33 @@ std::optional<std::string> first_fault(const size_report& size) {
     return std::nullopt;
 }
 
-// Twins first, then build, rates, rounds, and every stored key once more after the last update.
+// Churned filters first, then build, rates, rounds, and every stored key once more after the last
+// update.
 result<size_report> measure(const plan& what, std::span<const filter_entry* const> filters,
                             const std::function<void(double, std::string)>& tick) {
     const key_source keys{what.seed};
     result<contestants> made = make_contestants(what, filters);
     if (!made) return made.error();
-    const auto& [under_test, twins] = *made;
+    const auto& [under_test, churned] = *made;
 
     size_report run{.what = what};
     const std::size_t teams = what.threads.size();
     for (const auto& each : under_test) run.filters.emplace_back(each->name(), teams);
-    for (const auto& each : twins) run.filters.emplace_back(std::string{each->name()}.append(twin_suffix), teams);
-    const std::span twin_figures = std::span{run.filters}.subspan(under_test.size());
+    for (const auto& each : churned) run.filters.emplace_back(std::string{each->name()}.append(churned_suffix), teams);
+    const std::span churned_figures = std::span{run.filters}.subspan(under_test.size());
 
-    const double ageing = twins.empty() ? 0 : 0.3;  // of the time, by experience
-    const auto aged = age(what, keys, twins, twin_figures, [&](double share) { tick(share * ageing, "churn"); });
+    const double ageing = churned.empty() ? 0 : 0.3;  // of the time, by experience
+    const auto aged = age(what, keys, churned, churned_figures, [&](double share) { tick(share * ageing, "churn"); });
     if (!aged) return aged.error();
-    for (std::size_t t = 0; t < twins.size(); ++t) look_over(*twins[t], what, keys, twin_figures[t]);
+    for (std::size_t t = 0; t < churned.size(); ++t) look_over(*churned[t], what, keys, churned_figures[t]);
 
     tick(ageing, "sorting R");
     if (const auto ready = announce(what, keys, key_use::mixed, what.mix_keys(), under_test); !ready) {
         return ready.error();
     }
     std::uint64_t ticks = 0;
-    const auto all_ticks = static_cast<double>(rounds::ticks(what, under_test.size(), twins.size()));
-    rounds timing{what, keys, under_test, twins, [&](std::string_view name) {
+    const auto all_ticks = static_cast<double>(rounds::ticks(what, under_test.size(), churned.size()));
+    rounds timing{what, keys, under_test, churned, [&](std::string_view name) {
                       tick(ageing + (1 - ageing) * static_cast<double>(++ticks) / all_ticks, std::string{name});
                   }};
     if (result<void> built = timing.build_all(0, run.filters); !built) return built.error();

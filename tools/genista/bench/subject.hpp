@@ -30,9 +30,9 @@ class reader {
   public:
     virtual ~reader() = default;
 
-    // What has to be known of the keys before they are looked up and is not the filter's work (the
-    // classes of daisy filters): all of them stored, or all absent. Not timed as a look-up; on one
-    // thread, and valid until the next.
+    // Prepares what a look-up needs and the filter does not compute (the classes of daisy filters).
+    // The keys are all stored or all absent. Not timed as a look-up; on one thread, and valid until
+    // the next call.
     virtual void before_lookups(std::span<const std::uint64_t>, bool /*stored*/) const {}
 
     // How many of the keys may be contained: one call a key, and in batches.
@@ -58,7 +58,7 @@ struct mixed_work {
     [[nodiscard]] std::uint64_t updates() const { return operations * update_percent / 100; }
 };
 
-// What came of updates. `refused` and `lost` are faults.
+// The results of updates. `refused` and `lost` are faults.
 struct update_counts {
     std::uint64_t refused = 0;    // inserts answered "full"
     std::uint64_t lost = 0;       // keys that an erase did not find
@@ -73,22 +73,22 @@ class subject : public reader {
     // What before_lookups() takes a key; nothing where it does nothing.
     [[nodiscard]] virtual std::optional<double> oracle_ns() const { return std::nullopt; }
 
-    // Every key that a remote map will be asked to hold, before the first insert; nothing: only
-    // look-ups will follow. Means something only if asks_remote().
+    // All keys that the remote map will hold, before the first insert; null: only look-ups follow.
+    // Has an effect only if asks_remote().
     virtual void announce(const std::shared_ptr<const flat_records>&) {}
 
     // Back to a new filter without keys. On failure the old one stays.
     virtual result<void> empty() = 0;
 
-    // What has to happen before an insert and is not the filter's work. Not timed.
+    // Prepares an insert: work that is not the filter's. Not timed.
     virtual void before_insert(std::span<const std::uint64_t>) {}
     // How many of the keys the filter refused as full.
     [[nodiscard]] virtual std::uint64_t insert(std::span<const std::uint64_t> keys) = 0;
 
-    // What a filter that is built whole has to do once it has been given the last of its keys: the
-    // time counts as theirs. How many keys it refused.
+    // The build of a filter that is built from all its keys, after the last insert. Its time is
+    // part of the inserts. Returns how many keys it refused.
     [[nodiscard]] virtual std::uint64_t finish_inserts() { return 0; }
-    // So much memory it takes for a while then, beside that of stats().
+    // The memory that the build takes beside that of stats().
     [[nodiscard]] virtual std::uint64_t building_bytes() const { return 0; }
 
     // insert() and erase() in spans of batch_size keys; only if it says so.
@@ -111,8 +111,8 @@ class subject : public reader {
     [[nodiscard]] virtual std::uint64_t slot_bytes() const { return 0; }
 
     [[nodiscard]] virtual bool can_adapt() const noexcept { return false; }
-    // How many of the keys, all absent, were taken for what they are, repaired or not: some filters
-    // try in vain. Only if can_adapt().
+    // How many of the keys, all absent, were recognised as false positives, repaired or not: a
+    // repair may fail. Only if can_adapt().
     [[nodiscard]] virtual std::uint64_t adapt(std::span<const std::uint64_t>) { return 0; }
     [[nodiscard]] virtual std::vector<std::uint64_t> false_positives(std::span<const std::uint64_t>) const {
         return {};

@@ -1,5 +1,5 @@
-// R as a subject of the bench sees it: the records of a run in a flat_map, with slots or an index
-// beside them where the filter asks for such, and all of it on R's clock.
+// R for a subject of the bench: the records of a run in a flat_map, with slots or an index beside
+// them if the filter needs them, all on R's clock.
 #pragma once
 
 #include <concepts>
@@ -49,7 +49,7 @@ class slotted_remote {
     with_slots<clocked_map<flat_map>, clocked_slots<lab::flat_slots>> remote_;
 };
 
-// What the index will hold nobody knows beforehand: a tree.
+// The contents of the index are not known beforehand: a tree.
 class indexed_remote {
   public:
     using both = with_index<clocked_map<flat_map>, clocked_map<memory_map>>;
@@ -73,7 +73,7 @@ class indexed_remote {
     both remote_;
 };
 
-// Asked of adapt alone: not every filter that learns can erase.
+// Required by adapt only: not every filter that learns can erase.
 template <class Filter, class R>
 concept adapts_over = requires(Filter& filter, std::uint64_t key, R& remote) {
     { filter.adapt(key, remote) } -> std::same_as<result<adapt_outcome>>;

@@ -1,5 +1,5 @@
 // The commands below `genista daisy`, one a file: train.cpp makes a model of two logs, size.cpp
-// says what a filter over it takes.
+// prints the size of a filter that uses it.
 #pragma once
 
 #include "command.hpp"
@@ -10,7 +10,7 @@ namespace genista::tool {
 [[nodiscard]] command add_daisy_train_command(CLI::App& daisy_app);
 [[nodiscard]] command add_daisy_size_command(CLI::App& daisy_app);
 
-// The model in a file; errors name the file. For `guard --oracle` too.
+// The model in a file; errors name the file. For `compare --oracle` too.
 [[nodiscard]] result<oracle_model> load_model(const std::string& path);
 
 }  // namespace genista::tool

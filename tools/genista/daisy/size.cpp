@@ -1,5 +1,5 @@
-// genista daisy size: what a filter of so many keys takes with a model, as proved and tuned, beside
-// filters that know nothing.
+// genista daisy size: the size of a filter that uses a model, as proved and tuned, beside filters
+// without a model.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -206,19 +206,18 @@ result<oracle_model> load_model(const std::string& path) {
 
 command add_daisy_size_command(CLI::App& daisy_app) {
     const auto asked = std::make_shared<size_request>();
-    CLI::App& app = *daisy_app.add_subcommand("size", "what filters of so many keys take with a model");
+    CLI::App& app = *daisy_app.add_subcommand("size", "print the size of filters that use a model");
     app.footer(
-        "as proved: the parameter is the rate; proved are 6 x rate (daisy_bloom) and 3 x rate (daisy_fingerprint) over "
-        "queries\n"
-        "like those of the log. tuned: with a smaller parameter, so that at most the rate is expected. Classes: whole "
-        "bits a\n"
-        "key; 0 is always let through. bloom, cuckoo_partial and broom know nothing of the queries.\n"
-        "Exit status: 0 done, 1 the JSON could not be written, 2 bad input: no model, a model of another version, "
+        "as proved: the parameter is the rate; the proved rates are 6 x rate (daisy_bloom) and 3 x rate\n"
+        "(daisy_fingerprint) over queries like those of the log. tuned: with a smaller parameter, so that at most the\n"
+        "rate is expected. Classes: whole bits a key; keys of class 0 are always let through. bloom, cuckoo_partial\n"
+        "and broom do not use the model.\n"
+        "Exit status: 0 done, 1 the JSON could not be written, 2 bad input: no model, a model of another version,\n"
         "numbers out of range.\n"
         "Example:\n  genista daisy size --model hosts.model --keys 1e6 --fpr 1/256 --json -");
-    app.add_option("--model", asked->model_path, "file that genista daisy train wrote")->type_name("MODEL")->required();
+    app.add_option("--model", asked->model_path, "file written by genista daisy train")->type_name("MODEL")->required();
     add_count(app, "--keys", asked->keys, {1, max_capacity},
-              fmt::format("keys to be stored, repetitions counted; written as {}", count_syntax));
+              fmt::format("keys to store, repetitions counted; written as {}", count_syntax));
     add_rate(app, "--fpr", asked->rate, fmt::format("false positive rate in (0, 1/2], as {}", rate_syntax));
     add_json_target(app, asked->json_path);
     return {&app, [asked] { return run_size(*asked); }};

@@ -1,5 +1,5 @@
-// genista daisy train: two logs in, or two tables of probabilities, one model out, and what the
-// model is worth on the draws that it was not made from.
+// genista daisy train: makes a model of two logs or of two tables of probabilities, and prints what
+// a filter gains by it on draws that were not used for training.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct train_request {
     score_choice chosen{};          // filled in by training
     double asked_for_inserted = 0;  // likewise: the share of the queries whose key is in the log of inserts
 
-    // Of the filter that the figures are for; 0: nobody knows, because probabilities do not say how
+    // Of the filter that the figures are for; 0: unknown, because probabilities do not say how
     // often is drawn.
     [[nodiscard]] std::uint64_t keys(const oracle_model& model) const {
         return are_odds ? training.keys : model.origin().insert_draws;
@@ -119,7 +119,7 @@ std::string settings_text(const train_request& asked, const score_oracle& score)
 }
 
 // A model that never saw a key takes it for one of 2^64, so that its n sum pq is small whatever the
-// logs are. They themselves tell.
+// logs are. The logs show it.
 std::string overlap_text(const train_request& asked) {
     if (asked.are_odds || asked.asked_for_inserted <= rates.back()) return {};
     return fmt::format(
@@ -225,7 +225,7 @@ exit_status run_train(train_request& asked) {
                                    {{"--out", asked.model_path}, {"--json", asked.json_path}});
     if (!apart) return complain(exit_status::bad_input, apart.error().message());
     const auto model = train(asked);
-    // Whatever went wrong so far is in the files or in the options.
+    // All errors so far are errors of the files or of the options.
     if (!model) return complain(exit_status::bad_input, model.error().message());
     const auto rows = worth_of(*model, asked.keys(*model));
     if (!rows) return complain(status_of(rows.error().code()), rows.error().message());
@@ -257,12 +257,12 @@ std::uint64_t size_from(const std::string& text) {
 
 void add_model_target(CLI::App& app, std::string& target) {
     const auto take = [&target](const std::string& path) {
-        if (path == "-") throw CLI::ValidationError{"--out", "'-' is no file; a model is written to a file"};
+        if (path == "-") throw CLI::ValidationError{"--out", "'-' is not a file; a model is written to a file"};
         if (const auto usable = check_file_target(path); !usable)
             throw CLI::ValidationError{"--out", std::string{usable.error().message()}};
         target = path;
     };
-    app.add_option_function<std::string>("--out", take, "where the model goes; an old one is replaced")
+    app.add_option_function<std::string>("--out", take, "file to write the model to; an old one is replaced")
         ->type_name("MODEL")
         ->required();
 }
@@ -275,11 +275,11 @@ CLI::Option* add_sources(CLI::App& app, const std::shared_ptr<train_request>& as
     CLI::Option* const inserts =
         add("--inserts", asked->stored_path, "log of the keys that were stored, one a line; - is stdin");
     CLI::Option* const queries =
-        add("--queries", asked->asked_path, "log of the keys that were asked for, one a line; - is stdin");
+        add("--queries", asked->asked_path, "log of the keys that were queried, one a line; - is stdin");
     CLI::Option* const stored =
         add("--stored-odds", asked->stored_path, "instead of logs: key, TAB, probability of being stored");
     CLI::Option* const queried =
-        add("--asked-odds", asked->asked_path, "the same keys with their probability of being asked");
+        add("--asked-odds", asked->asked_path, "the same keys, each with its probability of being queried");
     inserts->needs(queries)->excludes(stored)->excludes(queried);
     queries->needs(inserts)->excludes(stored)->excludes(queried);
     stored->needs(queried);
@@ -287,14 +287,14 @@ CLI::Option* add_sources(CLI::App& app, const std::shared_ptr<train_request>& as
     return stored;
 }
 
-// What no option can say by itself. Runs when the line has been read.
+// Conditions on several options. Runs when the line has been read.
 void check_line(train_request& asked, bool has_logs, bool has_odds, bool has_bytes) {
     const bool is_chosen = asked.training.bytes == training_options::chosen_bytes;
     if (is_chosen && asked.training.kind != oracle_kind::score)
         throw CLI::ValidationError{
             "--bytes", fmt::format("'auto' is for --oracle score, not for {}", to_string(asked.training.kind))};
     if (has_bytes && asked.training.kind == oracle_kind::exact)
-        throw CLI::ValidationError{"--bytes", "an exact table takes what it takes; leave it out"};
+        throw CLI::ValidationError{"--bytes", "an exact table has the size of its keys; leave the option out"};
     if (asked.training.keys != 0 && !is_chosen && !has_odds)
         throw CLI::ValidationError{"--keys",
                                    "logs say how many keys there are; only with --bytes auto, or with --stored-odds"};
@@ -307,20 +307,21 @@ CLI::Option* add_oracle_options(CLI::App& app, const std::shared_ptr<train_reque
     CLI::Option* const oracle =
         app.add_option_function<std::string>(
                "--oracle", [asked](const std::string& name) { asked->training.kind = named_oracle(name); },
-               "score: by the looks of a key, absent keys too; exact, count_min, count_sketch: by how often it came")
+               "score: by the bytes of a key, for absent keys too; exact, count_min, count_sketch: by its count in the "
+               "logs")
             ->type_name("NAME")
             ->default_str("score");
     CLI::Option* const bytes =
         app.add_option_function<std::string>(
                "--bytes", [asked](const std::string& text) { asked->training.bytes = size_from(text); },
-               fmt::format("of the score model's weights or of the sketches, {}..2^{}; an exact table takes what it "
-                           "takes; auto, for a score model: what makes model and filter smallest together",
+               fmt::format("size of the score model's weights or of the sketches, {}..2^{}; auto, for a score "
+                           "model: the size at which model and filter together are smallest",
                            training_options::min_bytes, std::countr_zero(training_options::max_bytes)))
             ->type_name("N|auto")
             ->default_str(fmt::to_string(asked->training.bytes));
     add_count(app, "--keys", asked->training.keys, {1, std::uint64_t{1} << 40},
-              "keys of the filter: with --bytes auto, if they are not as many as the inserts; with --stored-odds, "
-              "where nothing else tells")
+              "keys of the filter: with --bytes auto, if it is not the number of inserts; with --stored-odds, which "
+              "do not contain it")
         ->default_str("");
     for (const char* const odds : {"--stored-odds", "--asked-odds"}) {
         oracle->excludes(app.get_option(odds));
@@ -335,23 +336,21 @@ command add_daisy_train_command(CLI::App& daisy_app) {
     const auto asked = std::make_shared<train_request>();
     CLI::App& app = *daisy_app.add_subcommand("train", "make a model of a log of inserts and a log of queries");
     app.footer(
-        "Files are plain or gzip. In a log repetitions count; known probabilities go into an exact table. The figures "
-        "are for a filter of as many keys as "
-        "there were\n"
-        "inserts. LB: no filter needs fewer bits on average, up to a constant a key. whole bits: with whole bits a "
-        "key.\n"
-        "class 0: nothing is kept of such keys, and such queries are let through. expected rate: what a filter with "
-        "the\n"
-        "parameter `rate` would let through of the queries; genista daisy size finds one that is at most 1 x rate.\n"
+        "Files are plain or gzip. Repetitions in a log count. Known probabilities become an exact table. The figures\n"
+        "are for a filter of as many keys as there were inserts.\n"
+        "Columns: LB: no filter needs fewer bits on average, up to a constant a key; whole bits: with whole bits a\n"
+        "key; class 0: nothing is kept of such keys, and queries for them are let through; expected rate: the share\n"
+        "of the queries that a filter with the parameter `rate` lets through; genista daisy size finds a parameter\n"
+        "at which that is at most 1 x rate.\n"
         "Exit status: 0 done, 1 the model or the JSON could not be written, 2 bad input.\n"
-        "Example:\n  genista daisy train --inserts blocked.txt.gz --queries asked.txt.gz --out hosts.model --bytes "
-        "2^12");
+        "Example:\n  genista daisy train --inserts blocked.txt.gz --queries asked.txt.gz --out hosts.model "
+        "--bytes 2^12");
     const CLI::Option* const stored_odds = add_sources(app, asked);
     add_model_target(app, asked->model_path);
     const CLI::Option* const bytes = add_oracle_options(app, asked);
     const CLI::Option* const inserts = app.get_option("--inserts");
     app.callback([=] { check_line(*asked, inserts->count() > 0, stored_odds->count() > 0, bytes->count() > 0); });
-    add_count(app, "--seed", asked->training.seed, {}, "all randomness comes from it");
+    add_count(app, "--seed", asked->training.seed, {}, "source of all randomness");
     add_json_target(app, asked->json_path);
     return {&app, [asked] { return run_train(*asked); }};
 }

@@ -1,4 +1,4 @@
-// genista store audit: is there a record for each key, and a key for each record?
+// genista store audit: has each key of the index a record, and each record a key?
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -47,24 +47,24 @@ audit_json to_json(const std::string& path, const rocks::store_audit& found) {
 }
 
 std::string advice(const rocks::store_audit& found) {
-    if (found.is_sound()) return "sound: data and index agree";
-    if (!found.unreadable.empty()) return "not all could be read: " + found.unreadable;
+    if (found.is_sound()) return "sound: records and index agree";
+    if (!found.unreadable.empty()) return "not everything could be read: " + found.unreadable;
     if (found.state == rocks::store_state::indexing || !found.has_index)
-        return "no whole index: the next opening by guarded_db builds it, and so does genista store reindex";
+        return "the index is incomplete: the next opening by guarded_db builds it, and so does genista store reindex";
     if (found.arrangement == rocks::layout::clustered && found.bad_records > 0)
-        return "records that no guard wrote: a guard never finds them";
+        return "records that were not written through a guard: a guard never finds them";
     if (found.keys_without_record > 0) return "a guard denies keys: run genista store reindex";
     if (found.bad_records + found.records_without_key > 0)
-        return "records without a key cost reads, and deny nothing: run genista store reindex";
-    return "a damaged snapshot: the next opening removes it, and builds the filter anew if no other serves";
+        return "records without a key cost reads, but no key is denied: run genista store reindex";
+    return "a damaged snapshot: the next opening removes it, and rebuilds the filter if there is no other";
 }
 
 std::string to_text(const std::string& path, const rocks::store_audit& found) {
     table page{{{"what"}, {"found", align::left, 90}}};
     page.add_row({"store", path});
     page.add_row({"layout", std::string{to_string(found.arrangement)}});
-    page.add_row(
-        {"index", found.arrangement == rocks::layout::clustered ? "none: the data are it" : state_text(found)});
+    page.add_row({"index", found.arrangement == rocks::layout::clustered ? "none: the records are in its order"
+                                                                         : state_text(found)});
     page.add_row({"keys", grouped(found.keys)});
     page.add_row({"records", grouped(found.records)});
     page.add_row({"keys without a record", grouped(found.keys_without_record)});
@@ -100,7 +100,7 @@ exit_status audit(const store_request& asked) {
 }  // namespace
 
 command add_store_audit_command(CLI::App& store) {
-    CLI::App& app = *store.add_subcommand("audit", "compare a store's data with its index, both ways");
+    CLI::App& app = *store.add_subcommand("audit", "compare the records of a store with its index");
     app.footer(
         "The store is only read. Snapshots of the filter are verified too.\n"
         "Exit status: 0 sound, 1 findings, 2 no guarded store.\n"

@@ -23,7 +23,7 @@ struct store_request {
 // DIR, --wal-dir and --json.
 [[nodiscard]] std::shared_ptr<store_request> add_store_options(CLI::App& app);
 
-// One line for an error of a store; says what to do if another process has it open.
+// Prints one line for an error of a store, with advice if another process has it open.
 exit_status complain_of_store(const error& why);
 
 // A key as a line of text: bytes that are not printable ASCII as \xNN, the rest of a long one as

@@ -11,8 +11,9 @@ std::shared_ptr<store_request> add_store_options(CLI::App& app) {
     auto asked = std::make_shared<store_request>();
     app.add_option("DIR", asked->path, "directory of a guarded RocksDB database that no program has open")->required();
     app.add_option(
-        "--wal-dir", asked->wal_dir,
-        "directory of its log, where that is not DIR; needed if DIR's OPTIONS file names one outside of DIR");
+           "--wal-dir", asked->wal_dir,
+           "directory of its log if that is not DIR; required if the OPTIONS file in DIR names one outside of DIR")
+        ->type_name("DIR");
     app.add_flag("--json", asked->as_json, "print JSON instead of a table");
     return asked;
 }

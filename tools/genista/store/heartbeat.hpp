@@ -1,5 +1,5 @@
-// heartbeat: signs of life of long work, on stderr. On a terminal a bar (progress.hpp); in a log a
-// line when a stage begins, when it ends, and every ten seconds between.
+// heartbeat: progress of long work, on stderr: a bar on a terminal (progress.hpp), else a line when
+// a stage begins, when it ends, and every ten seconds between.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// genista store reindex: the index again from the data, and a new filter with its snapshot.
+// genista store reindex: rebuilds the index from the records, and the filter with its snapshot.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -74,12 +74,11 @@ exit_status reindex(const store_request& asked) {
 }  // namespace
 
 command add_store_reindex_command(CLI::App& store) {
-    CLI::App& app = *store.add_subcommand("reindex", "build a store's index again from its data");
+    CLI::App& app = *store.add_subcommand("reindex", "rebuild the index of a store from its records");
     app.footer(
-        "The user's data are only read. The filter is built too, in RAM, and saved for the next opening. If the work "
-        "is\n"
-        "cut short, the next opening or the next reindex starts over.\n"
-        "stderr has a progress bar on a terminal, and a line every ten seconds in a log.\n"
+        "The user's data are only read. The filter is rebuilt too, in RAM, and saved for the next opening. After an\n"
+        "interrupt the next opening or the next reindex starts over.\n"
+        "Progress on stderr: a bar on a terminal, else a line every ten seconds.\n"
         "Exit status: 0 done, 1 failed, 2 no guarded store, or one of the clustered layout, which has no index.\n"
         "Example:\n  genista store reindex /data/users");
     const auto asked = add_store_options(app);

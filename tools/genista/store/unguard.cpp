@@ -1,5 +1,5 @@
-// genista store unguard: genista's families and files go, the user's data stay, and the old program
-// opens the database.
+// genista store unguard: removes genista's families and files. The user's data stay, and a program
+// without genista can open the database.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 bool is_wanted(const std::string& path) {
     fmt::print(stderr,
                "Remove the guard of {}: the column families genista.* and the files in genista/. Your data stay.\n"
-               "Type yes to go on: ",
+               "Type yes to continue: ",
                path);
     std::fflush(stderr);
     std::string answer;
@@ -67,14 +67,13 @@ exit_status unguard(const store_request& asked) {
 command add_store_unguard_command(CLI::App& store) {
     CLI::App& app = *store.add_subcommand("unguard", "remove genista's column families and files from a database");
     app.footer(
-        "Your data stay as they are, and a program that knows nothing of genista opens the database again. If the work "
-        "is\n"
-        "cut short, run it again: it goes on. The clustered layout cannot be unguarded: its values lie under hashed "
-        "keys.\n"
+        "Your data do not change, and a program without genista can open the database afterwards. After an interrupt\n"
+        "run the command again: it continues. The clustered layout cannot be unguarded: its values are stored under\n"
+        "hashed keys.\n"
         "Exit status: 0 done, or nothing to do; 1 failed; 2 no database, the clustered layout, or no --yes.\n"
         "Example:\n  genista store unguard /data/users --yes");
     const auto asked = add_store_options(app);
-    app.add_flag("--yes", asked->yes, "do not ask back");
+    app.add_flag("--yes", asked->yes, "do not ask for confirmation");
     return {&app, [asked] { return unguard(*asked); }};
 }
 

@@ -23,7 +23,7 @@ using json = nlohmann::ordered_json;
 
 constexpr int part_format = 1;
 
-// No secret and no defence against a forger: it finds files that were cut, edited or mixed up.
+// Not a defence against forgery: it finds files that were truncated, edited or mixed up.
 std::string digest_of(std::string_view bytes) {
     const hasher hash{hash_key::from_seed(1), hash_kind::trusted};
     return fmt::format("{:016x}", hash(key_view{bytes}).seed);
@@ -75,8 +75,8 @@ result<void> parts_folder::open() {
         return error::make(error_code::invalid_argument, "'%.150s' cannot be made a folder: %.60s", path_.c_str(),
                            failure ? failure.message().c_str() : "it is a file");
     }
-    // Workers inherit it: until the last of them has gone, the folder is held. Where files cannot
-    // be locked, it is not.
+    // Workers inherit it: the folder is held until the last of them has ended. On a file system
+    // without locks it is not held.
     held_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (held_ >= 0 && ::flock(held_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return error::make(error_code::invalid_argument,

@@ -2,12 +2,11 @@
 //
 //     lab.html.parts/broom-words.json     {"part": 1, "id", "stamp", "seconds", "content", "check"}
 //
-// I1  A file appears whole or not at all (format/sink.hpp): an interrupted run loses what was under
-//     way, nothing else.
-// I2  A part is taken back only if it is whole and of the same program, seed and mode. Any other
-//     says why, and its work is done again: results of two programs are never on one page.
-// I3  One run at a time: a second one would measure the same things again, beside the first, and
-//     disturb its times.
+// I1  A file appears whole or not at all (format/sink.hpp): an interrupted run loses only the
+//     parts in progress.
+// I2  A part is used only if it is whole and of the same program, seed and mode. Else the reason is
+//     printed and its work is done again: results of two programs are never on one page.
+// I3  One run at a time: a second one would repeat the work of the first and disturb its times.
 #pragma once
 
 #include <cstdint>

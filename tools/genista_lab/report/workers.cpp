@@ -24,19 +24,19 @@ namespace {
 
 constexpr std::array ending{SIGINT, SIGTERM, SIGHUP};
 constexpr int poll_milliseconds = 200;
-constexpr double least_step = 0.005;  // of a share worth telling
+constexpr double least_step = 0.005;  // of a share that is worth a message
 
 std::atomic<int> caught{0};
 static_assert(std::atomic<int>::is_always_lock_free);  // a handler may touch it
 
-// Notes the signals that end a run, for as long as it lives.
+// Records the signals that end a run, during its lifetime.
 class signal_watch {
   public:
     signal_watch() {
         caught = 0;
-        struct sigaction note {};
-        note.sa_handler = [](int which) { caught = which; };
-        for (std::size_t i = 0; i < ending.size(); ++i) ::sigaction(ending[i], &note, &before_[i]);
+        struct sigaction record {};
+        record.sa_handler = [](int which) { caught = which; };
+        for (std::size_t i = 0; i < ending.size(); ++i) ::sigaction(ending[i], &record, &before_[i]);
     }
     signal_watch(const signal_watch&) = delete;
     signal_watch& operator=(const signal_watch&) = delete;
@@ -48,7 +48,7 @@ class signal_watch {
     std::array<struct sigaction, ending.size()> before_{};
 };
 
-// TMPDIR of the workers: one that is ended cannot tidy up.
+// TMPDIR of the workers: a worker that is killed does not clean up.
 class worker_scratch {
   public:
     worker_scratch() {
@@ -83,11 +83,11 @@ void write_all(int file, const std::string& text) {
     if (::getppid() != parent) ::_exit(1);
     if (!scratch.empty()) ::setenv("TMPDIR", scratch.c_str(), 1);
     std::string failure;
-    double told = 0;
+    double reported = 0;
     try {
         failure = what.work([&](double share) {
-            if (!(share >= told + least_step)) return;
-            told = share;
+            if (!(share >= reported + least_step)) return;
+            reported = share;
             char line[32];
             std::snprintf(line, sizeof line, "p %.4f\n", share);
             write_all(to_parent, line);
@@ -118,7 +118,7 @@ struct worker {
             if (line.starts_with("f ")) failure = line.substr(2);
         }
     }
-    // Waits for its end. What it said, or how it died.
+    // Waits for its end. Its message, or the signal that ended it.
     void reap() {
         ::close(from);
         int state = 0;
@@ -133,7 +133,7 @@ struct worker {
 std::optional<worker> start(const job& what, const std::string& scratch) {
     int ends[2];
     if (::pipe(ends) != 0) return std::nullopt;
-    std::fflush(nullptr);  // else the worker would have, and some day write, our unwritten lines
+    std::fflush(nullptr);  // else the worker would inherit unwritten lines and write them again
     const pid_t parent = ::getpid(), made = ::fork();
     if (made == 0) {
         ::close(ends[0]);
@@ -147,7 +147,7 @@ std::optional<worker> start(const job& what, const std::string& scratch) {
     return worker{.what = &what, .process = made, .from = ends[0]};
 }
 
-// One more round of listening. False once its pipe is closed.
+// Reads once more. False once its pipe is closed.
 bool listen(worker& to) {
     char buffer[1024];
     const ssize_t got = ::read(to.from, buffer, sizeof buffer);
@@ -165,7 +165,8 @@ int run_jobs(const std::vector<job>& jobs, unsigned at_a_time, const job_events&
         waiting.push_back(&each);
         expected += each.expected_seconds;
     }
-    // Those that need the machine for themselves come last, the others from long to short, so that no long one is left over.
+    // Those that need the machine for themselves come last, the others from long to short, so that
+    // no long one is left over.
     std::stable_sort(waiting.begin(), waiting.end(), [](const job* a, const job* b) {
         return a->alone != b->alone ? b->alone : a->expected_seconds > b->expected_seconds;
     });
@@ -194,7 +195,8 @@ int run_jobs(const std::vector<job>& jobs, unsigned at_a_time, const job_events&
             worker ended = std::move(working[i]);
             working.erase(working.begin() + static_cast<std::ptrdiff_t>(i));
             ended.reap();
-            // The terminal's Ctrl-C reaches a worker as well, sometimes before us: that is no failure of its own.
+            // The terminal's Ctrl-C reaches the worker too, sometimes first: that is no failure of
+            // the worker.
             if (caught != 0) break;
             done += ended.what->expected_seconds;
             events.finished(*ended.what, ended.failure);

@@ -1,12 +1,12 @@
 // workers: independent jobs in processes of their own, a few at a time.
 //
-// Processes and not threads: an experiment that fails takes nothing with it, gives back all its
-// memory, and may use signals (workloads/instruction_counter.hpp). A job's outcome is what it
-// leaves on disk; here only progress and failures come back.
+// Processes and not threads: the failure of an experiment does not affect the others, its memory is
+// released, and it may use signals (workloads/instruction_counter.hpp). The outcome of a job is on
+// disk; only progress and failures are returned here.
 //
 // I1  No worker outlives run_jobs, nor what it left in the folder for temporary files.
-// I2  An interrupt (SIGINT, SIGTERM, SIGHUP) ends all workers; run_jobs returns and says which
-//     signal it was.
+// I2  An interrupt (SIGINT, SIGTERM, SIGHUP) ends all workers; run_jobs returns the
+//     signal.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct job {
     std::string name;
     double expected_seconds = 1;  // long ones begin first
     bool alone = false;           // it measures time: nothing runs beside it
-    // In the worker. Empty if it went well, else one line that says why not.
+    // In the worker. Empty after success, else one line with the error.
     std::function<std::string(const std::function<void(double)>& progress)> work;
 };
 
