@@ -102,10 +102,10 @@ result<void> core::audit_index(const std::set<std::string>& members, const std::
         if (has_first == has_second) {
             ++missing;
         } else if (++placed; in.behind && in.behind->contains(first)) {
-            in_backyard.insert({first.first, first.second});
+            in_backyard.insert(digest{first.first, first.second});
             if (in.primary.count_prefixes(first) != 0) ++several;
         } else {
-            in_levels.insert({first.first, first.second});
+            in_levels.insert(digest{first.first, first.second});
             if ((has_first ? in.primary.count_prefixes(first) : in.second->count_prefixes(other)) != 1) ++several;
         }
     }

@@ -22,7 +22,7 @@ digest core::order_place(const element& e, const ghost_mark& ghost) noexcept {
     const std::uint64_t mark = ghost.length | std::uint64_t{ghost.in_second} << 7;
     std::uint64_t vouching = e.d.seed ^ (mark + 1) * 0x9e3779b97f4a7c15u;
     vouching = (vouching ^ vouching >> 32) * 0xd6e8feb86659fd93u;
-    return {order_position(e), mark | (vouching ^ vouching >> 32) << 8};
+    return digest{order_position(e), mark | (vouching ^ vouching >> 32) << 8};
 }
 
 std::optional<core::ghost_mark> core::mark_in(const digest& place, const element& e) noexcept {

@@ -175,7 +175,7 @@ TEST(cascade, what_died_stays_dead_when_its_keys_leave_and_come_back) {
 // key with the same.
 digest first_letter(const void*, key_view key) noexcept {
     const auto letter = std::to_integer<std::uint64_t>(key.data[0]);
-    return {letter * 0x9e3779b97f4a7c15u, letter * 0xbf58476d1ce4e5b9u};
+    return digest{letter * 0x9e3779b97f4a7c15u, letter * 0xbf58476d1ce4e5b9u};
 }
 
 TEST(cascade, keys_of_one_digest_share_everything_and_leave_one_by_one) {

@@ -75,7 +75,7 @@ struct crowd {
 };
 
 digest draw(test::splitmix& chance, const crowd& where) {
-    return {where.centre + (chance() >> where.shift), chance()};
+    return digest{where.centre + (chance() >> where.shift), chance()};
 }
 
 void fill(std::uint64_t blocks, unsigned bits, const crowd& where, std::uint64_t seed) {

@@ -235,7 +235,7 @@ TYPED_TEST(cuckoo_family, forget_lets_go_of_a_key_the_store_has_erased_and_keeps
     test::cuckoo_world<TypeParam> w{small<TypeParam>()};
     ASSERT_TRUE(w.insert(1));
     ASSERT_TRUE(w.insert(2));
-    const integer_key one{1};
+    const integer_key one{1u};
     EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::absent) << "it is a member";
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{1}));
     w.take_out(1);
@@ -262,7 +262,7 @@ TYPED_TEST(cuckoo_family, what_an_erase_could_not_finish_adapt_finishes) {
         for (std::uint64_t key = 0; key < 50; ++key) ASSERT_TRUE(w.insert(key));
         w.faulty_half.set_plan({.rules = {fault}});
         EXPECT_FALSE(w.filter.erase(std::uint64_t{5}, w.remote));
-        EXPECT_FALSE(*w.plain.contains(w.filter.hash()(5), integer_key{5}.view())) << "R has committed";
+        EXPECT_FALSE(*w.plain.contains(w.filter.hash()(5u), integer_key{5u}.view())) << "R has committed";
         EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5})) << "a failed call has changed nothing";
         EXPECT_EQ(*w.filter.adapt(std::uint64_t{5}, w.remote), adapt_outcome::fixed);
         EXPECT_FALSE(w.filter.may_contain(std::uint64_t{5}));
@@ -284,7 +284,7 @@ TYPED_TEST(cuckoo_family, a_write_of_unknown_fate_is_put_right_by_the_next_chang
         w.take_out(77);
         EXPECT_FALSE(w.filter.adapt(std::uint64_t{77}, w.remote)) << "what is owed comes first";
         EXPECT_FALSE(w.filter.erase(std::uint64_t{3}, w.remote)) << "and before R is asked to erase";
-        EXPECT_TRUE(*w.plain.contains(w.filter.hash()(3), integer_key{3}.view()));
+        EXPECT_TRUE(*w.plain.contains(w.filter.hash()(3u), integer_key{3u}.view()));
         EXPECT_EQ(*w.filter.adapt(std::uint64_t{77}, w.remote), adapt_outcome::was_negative);
         w.scan();
         w.audit();
@@ -336,7 +336,7 @@ TYPED_TEST(cuckoo_family, a_loaded_filter_answers_and_changes_only_after_a_rebui
     EXPECT_EQ(refused.error().code(), error_code::mismatch);
     EXPECT_NE(refused.error().message().find("rebuild"), std::string_view::npos);
     EXPECT_EQ(loaded->erase(std::uint64_t{5}, w.truth).error().code(), error_code::mismatch);
-    EXPECT_TRUE(*w.plain.contains(w.filter.hash()(5), integer_key{5}.view())) << "refused before R lost it";
+    EXPECT_TRUE(*w.plain.contains(w.filter.hash()(5u), integer_key{5u}.view())) << "refused before R lost it";
     EXPECT_FALSE(loaded->adapt(std::uint64_t{5}, w.truth));
     EXPECT_FALSE(loaded->forget("x", w.truth));
     w.take_out(1'000);

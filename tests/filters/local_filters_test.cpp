@@ -81,7 +81,7 @@ TYPED_TEST(local_filters, keys_can_be_texts_integers_and_digests) {
     EXPECT_TRUE(filter.may_contain("a text"));
     EXPECT_TRUE(filter.may_contain(filter.hash()("a text")));
     EXPECT_TRUE(filter.may_contain(std::string(1000, 'x')));
-    EXPECT_TRUE(filter.may_contain(7));
+    EXPECT_TRUE(filter.may_contain(7u));
     EXPECT_TRUE(filter.may_contain(std::string_view{"\x07\0\0\0\0\0\0\0", 8}));
     EXPECT_TRUE(filter.may_contain("by digest"));
     EXPECT_TRUE(filter.may_contain(""));
@@ -215,7 +215,7 @@ TYPED_TEST(local_filters, a_filter_survives_being_moved) {
 
 TYPED_TEST(local_filters, a_custom_hash_cannot_be_saved) {
     struct plain {
-        static digest of(const void*, key_view key) noexcept { return {key.size, 1}; }
+        static digest of(const void*, key_view key) noexcept { return digest{key.size, 1}; }
     };
     const auto filter = made<TypeParam>({10, 0.01, hasher::custom(&plain::of, nullptr)});
     vector_sink out;
@@ -244,7 +244,7 @@ TYPED_TEST(mergeable_filters, a_merged_filter_equals_one_that_took_all_keys) {
 
 TYPED_TEST(mergeable_filters, unlike_filters_are_refused_and_nothing_changes) {
     auto one = made<TypeParam>(seeded(2000));
-    (void)one.insert(1);
+    (void)one.insert(1u);
     for (const filter_options& other : {seeded(2000, 1.0 / 256, 2), seeded(4000), seeded(2000, 0.3),
                                         seeded(2000, 1.0 / 256, 1, hash_kind::trusted)}) {
         auto two = made<TypeParam>(other);

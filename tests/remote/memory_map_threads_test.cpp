@@ -20,7 +20,7 @@ namespace {
 TEST(memory_map_threads, readers_always_see_the_settled_records_in_order_while_writers_come_and_go) {
     basic_memory_map<4, 4> map;  // tiny nodes: nearly every write moves something
     constexpr std::uint64_t settled = 500;
-    for (std::uint64_t i = 0; i < settled; ++i) ASSERT_TRUE(*map.put({i * 10, i}, "settled for good"));
+    for (std::uint64_t i = 0; i < settled; ++i) ASSERT_TRUE(*map.put(digest{i * 10, i}, "settled for good"));
 
     const int rounds = scaled(40'000, 1'000'000);
     std::atomic<int> faults{0};
@@ -51,7 +51,8 @@ TEST(memory_map_threads, readers_always_see_the_settled_records_in_order_while_w
                     return true;
                 });
                 const std::uint64_t expected = last / 10 - (first + 9) / 10 + 1;
-                if (!done || seen != expected || !*map.contains({first / 10 * 10, first / 10}, "settled for good")) {
+                if (!done || seen != expected ||
+                    !*map.contains(digest{first / 10 * 10, first / 10}, "settled for good")) {
                     ++faults;
                 }
             }
@@ -74,12 +75,12 @@ TEST(memory_map_threads, of_many_threads_that_put_one_record_exactly_one_is_told
         for (auto& each : threads) each.join();
     };
     everywhere([&] {
-        for (std::uint64_t i = 0; i < records; ++i) fresh += *map.put({i % 50, i}, "same key for all") ? 1 : 0;
+        for (std::uint64_t i = 0; i < records; ++i) fresh += *map.put(digest{i % 50, i}, "same key for all") ? 1 : 0;
     });
     EXPECT_EQ(fresh, records);
     EXPECT_EQ(map.size(), records);
     everywhere([&] {
-        for (std::uint64_t i = 0; i < records; ++i) gone += *map.erase({i % 50, i}, "same key for all") ? 1 : 0;
+        for (std::uint64_t i = 0; i < records; ++i) gone += *map.erase(digest{i % 50, i}, "same key for all") ? 1 : 0;
     });
     EXPECT_EQ(gone, records);
     EXPECT_EQ(map.size(), 0u);

@@ -44,8 +44,8 @@ class bloom_filter : public filter_surface<bloom_filter> {
     // promise, slowly, and no key is lost.
     [[nodiscard]] static result<bloom_filter> make(const filter_options& options = {}) noexcept;
 
-    insert_outcome insert(std::uint64_t key) noexcept {
-        return count(kernels_->insert_integer(state_, hash_.state(), key));
+    insert_outcome insert(integer_key key) noexcept {
+        return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
     }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }

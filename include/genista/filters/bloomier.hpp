@@ -113,8 +113,8 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
 
     // The value of a key of S; of an absent key nothing, or, with probability ≤ ε, the value of
     // some key of S. Local.
-    [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t key) const noexcept {
-        return optional_of(kernels_->find_integer(state_, hash_.state(), key));
+    [[nodiscard]] std::optional<std::uint64_t> find(integer_key key) const noexcept {
+        return optional_of(kernels_->find_integer(state_, hash_.state(), key.value()));
     }
     [[nodiscard]] std::optional<std::uint64_t> find(key_view key) const noexcept { return find(hash_(key)); }
     [[nodiscard]] std::optional<std::uint64_t> find(const digest& d) const noexcept {
@@ -146,7 +146,7 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
     [[nodiscard]] result<update_outcome> update(key_view key, std::uint64_t value) noexcept {
         return update(hash_(key), value);
     }
-    [[nodiscard]] result<update_outcome> update(std::uint64_t key, std::uint64_t value) noexcept {
+    [[nodiscard]] result<update_outcome> update(integer_key key, std::uint64_t value) noexcept {
         return update(hash_(key), value);
     }
 

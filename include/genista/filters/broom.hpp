@@ -148,11 +148,10 @@ class broom_filter : public filter_surface<broom_filter> {
         return insert_from(d, source);
     }
     template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        const broom_joined joined = kernels_->join_integer(state(), hash().state(), key);
+    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
+        const broom_joined joined = kernels_->join_integer(state(), hash().state(), key.value());
         if (joined == broom_joined::yes) return insert_outcome::inserted;
-        const integer_key bytes{key};
-        broom::remote_source<R> source{remote, hash(), hash()(bytes.view()), bytes.view()};
+        broom::remote_source<R> source{remote, hash(), hash()(key.view()), key.view()};
         if (joined == broom_joined::yes_and_grow) return insert_and_grow(source);
         return insert_from(source.where(), source);
     }
@@ -172,9 +171,8 @@ class broom_filter : public filter_surface<broom_filter> {
         return erase_asked(hash()(key), key, remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        const integer_key bytes{key};
-        return erase(bytes.view(), remote);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
+        return erase(key.view(), remote);
     }
     // The same for callers that can vouch for the key: insert(key) returned `inserted` or
     // `already_present`, no erase of it has begun since, and nobody else inserts or erases it
@@ -189,9 +187,8 @@ class broom_filter : public filter_surface<broom_filter> {
         return erase_assuming_present(hash()(key), key, remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote, assume_present_t promise) noexcept {
-        const integer_key bytes{key};
-        return erase(bytes.view(), remote, promise);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote, assume_present_t promise) noexcept {
+        return erase(key.view(), remote, promise);
     }
     // Many keys, with the lines of later ones on their way while R and the filter let go of earlier
     // ones. How many of them R held. After an error some are gone and the others are not; erasing
@@ -224,9 +221,8 @@ class broom_filter : public filter_surface<broom_filter> {
         return forget_from(d, source);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(std::uint64_t key, R& remote) noexcept {
-        const integer_key bytes{key};
-        return forget(bytes.view(), remote);
+    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
+        return forget(key.view(), remote);
     }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
@@ -235,9 +231,8 @@ class broom_filter : public filter_surface<broom_filter> {
         return adapt_from(d, source);
     }
     template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        const integer_key bytes{key};
-        return adapt(bytes.view(), remote);
+    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
+        return adapt(key.view(), remote);
     }
 
     // Doubles the bins, in one sweep over R that others may work beside. Finishes a growth that has

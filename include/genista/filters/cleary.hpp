@@ -112,7 +112,9 @@ class cleary_filter : public filter_surface<cleary_filter> {
         return make(cleary_options{options.capacity, options.false_positive_rate, options.hash});
     }
 
-    insert_outcome insert(std::uint64_t key) noexcept { return kernels_->insert_integer(state_, hash_.state(), key); }
+    insert_outcome insert(integer_key key) noexcept {
+        return kernels_->insert_integer(state_, hash_.state(), key.value());
+    }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return kernels_->insert_digest(state_, d); }
 

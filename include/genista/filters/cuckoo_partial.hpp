@@ -55,14 +55,14 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter> {
     // until one reports `full`. The rate holds even in a table without a free slot.
     [[nodiscard]] static result<cuckoo_partial_filter> make(const filter_options& options = {}) noexcept;
 
-    insert_outcome insert(std::uint64_t key) noexcept {
-        return count(kernels_->insert_integer(state_, hash_.state(), key));
+    insert_outcome insert(integer_key key) noexcept {
+        return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
     }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
 
-    erase_outcome erase(std::uint64_t key) noexcept {
-        return uncount(kernels_->erase_integer(state_, hash_.state(), key));
+    erase_outcome erase(integer_key key) noexcept {
+        return uncount(kernels_->erase_integer(state_, hash_.state(), key.value()));
     }
     erase_outcome erase(key_view key) noexcept { return erase(hash_(key)); }
     erase_outcome erase(const digest& d) noexcept { return uncount(kernels_->erase_digest(state_, d)); }

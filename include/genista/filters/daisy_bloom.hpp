@@ -133,7 +133,7 @@ class daisy_bloom_filter {
     // already_present: nothing had to change, which is always so for class 0.
     insert_outcome insert(const digest& d, unsigned its_class) noexcept;
     insert_outcome insert(key_view key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
-    insert_outcome insert(std::uint64_t key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
+    insert_outcome insert(integer_key key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
 
     [[nodiscard]] bool may_contain(const digest& d, unsigned its_class) const noexcept {
         return kernels_->contains_digest(state_, d, its_class);
@@ -141,8 +141,8 @@ class daisy_bloom_filter {
     [[nodiscard]] bool may_contain(key_view key, unsigned its_class) const noexcept {
         return kernels_->contains_key(state_, hash_.state(), key, its_class);
     }
-    [[nodiscard]] bool may_contain(std::uint64_t key, unsigned its_class) const noexcept {
-        return kernels_->contains_integer(state_, hash_.state(), key, its_class);
+    [[nodiscard]] bool may_contain(integer_key key, unsigned its_class) const noexcept {
+        return kernels_->contains_integer(state_, hash_.state(), key.value(), its_class);
     }
     // Batches, one class a key; out_bits as in kernel_table.hpp.
     void may_contain(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> classes,

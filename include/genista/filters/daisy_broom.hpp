@@ -130,20 +130,20 @@ class daisy_broom_filter {
     }
 
     template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        return insert(integer_key{key}.view(), remote);
+    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
+        return insert(key.view(), remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        return erase(integer_key{key}.view(), remote);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
+        return erase(key.view(), remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(std::uint64_t key, R& remote) noexcept {
-        return forget(integer_key{key}.view(), remote);
+    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
+        return forget(key.view(), remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        return adapt(integer_key{key}.view(), remote);
+    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
+        return adapt(key.view(), remote);
     }
 
     // `d` is hash()(key). A digest alone does not tell a class.
@@ -152,7 +152,7 @@ class daisy_broom_filter {
         return band == daisy_bands::none ? core_->may_contain_unkept(d) : core_->broom(band).may_contain(d);
     }
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
         each(keys, out_bits);
     }

@@ -118,7 +118,7 @@ class daisy_fingerprint_filter {
     // always.
     insert_outcome insert(const digest& d, unsigned its_class) noexcept;
     insert_outcome insert(key_view key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
-    insert_outcome insert(std::uint64_t key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
+    insert_outcome insert(integer_key key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
 
     [[nodiscard]] bool may_contain(const digest& d, unsigned its_class) const noexcept {
         const std::size_t index = its_class < places_.size() ? its_class : most_class;
@@ -131,7 +131,7 @@ class daisy_fingerprint_filter {
     [[nodiscard]] bool may_contain(key_view key, unsigned its_class) const noexcept {
         return may_contain(hash_(key), its_class);
     }
-    [[nodiscard]] bool may_contain(std::uint64_t key, unsigned its_class) const noexcept {
+    [[nodiscard]] bool may_contain(integer_key key, unsigned its_class) const noexcept {
         return may_contain(hash_(key), its_class);
     }
     // Batches: classes[i] is that of key i; out_bits as in filter.hpp. Sorted by class, so that

@@ -123,7 +123,7 @@ class sampled_filter {
         if (sampler_->draws().size() >= next_try_ && !finish()) next_try_ = 2 * sampler_->draws().size();
         return *added ? insert_outcome::inserted : insert_outcome::already_present;
     }
-    insert_outcome insert(std::uint64_t key) noexcept { return insert(integer_key{key}.view()); }
+    insert_outcome insert(integer_key key) noexcept { return insert(key.view()); }
 
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
         const key_odds odds = oracle_->odds(key);
@@ -132,7 +132,7 @@ class sampled_filter {
         return sampler_->contains(d);
     }
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash_(key)); }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
         each(keys, out_bits);
     }

@@ -145,6 +145,7 @@ concept adaptive_filter = membership_filter<F> &&
     { f.erase(key, r) } -> std::same_as<result<erase_outcome>>;
     { f.erase(integer, r) } -> std::same_as<result<erase_outcome>>;
     { f.forget(key, r) } -> std::same_as<result<erase_outcome>>;
+    { f.forget(integer, r) } -> std::same_as<result<erase_outcome>>;
     { f.adapt(key, r) } -> std::same_as<result<adapt_outcome>>;
     { f.adapt(integer, r) } -> std::same_as<result<adapt_outcome>>;
     { c.audit(r) } -> std::same_as<result<void>>;

@@ -45,6 +45,7 @@ class guarded {
         if (timed) counts.query_times.record(since(begin));
         return answer;
     }
+    [[nodiscard]] result<std::optional<std::string>> get(integer_key key) { return get(key.view()); }
 
     result<void> put(key_view key, std::string_view value) {
         const digest d = core_->hash()(key);
@@ -56,6 +57,7 @@ class guarded {
         fail_point("guard.inserted");
         return written;
     }
+    result<void> put(integer_key key, std::string_view value) { return put(key.view(), value); }
 
     // Of an absent key it is no error.
     result<void> erase(key_view key) {
@@ -67,8 +69,10 @@ class guarded {
         fail_point("guard.forgotten");
         return {};
     }
+    result<void> erase(integer_key key) { return erase(key.view()); }
 
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return core_->may_contain(key, core_->hash()(key)); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
 
     // Retries what failed: brings in the keys of ranges that need repair.
     result<void> repair() noexcept { return core_->repair(); }

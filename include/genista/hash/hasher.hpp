@@ -54,7 +54,7 @@ class hasher {
                                        const void* context) noexcept;
 
     [[nodiscard]] digest operator()(key_view key) const noexcept { return one_(state_, key); }
-    [[nodiscard]] digest operator()(std::uint64_t key) const noexcept { return one_integer_(state_, key); }
+    [[nodiscard]] digest operator()(integer_key key) const noexcept { return one_integer_(state_, key.value()); }
     // out.size() ≥ keys.size(). Several times faster than one by one where the processor has wide
     // AES.
     void operator()(std::span<const std::uint64_t> keys, std::span<digest> out) const noexcept;

@@ -79,7 +79,7 @@ class exact_oracle {
                                                           const exact_oracle_options& options = {}) noexcept;
 
     [[nodiscard]] key_odds odds(key_view key) const noexcept { return odds(hash_(key)); }
-    [[nodiscard]] key_odds odds(std::uint64_t key) const noexcept { return odds(hash_(key)); }
+    [[nodiscard]] key_odds odds(integer_key key) const noexcept { return odds(hash_(key)); }
     [[nodiscard]] key_odds odds(const digest& d) const noexcept;
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;

@@ -56,7 +56,7 @@ class sketch_oracle {
     [[nodiscard]] static result<sketch_oracle> make(Sketch stored, Sketch asked, const key_odds& unseen) noexcept;
 
     [[nodiscard]] key_odds odds(key_view key) const noexcept { return odds(stored_.hash()(key)); }
-    [[nodiscard]] key_odds odds(std::uint64_t key) const noexcept { return odds(stored_.hash()(key)); }
+    [[nodiscard]] key_odds odds(integer_key key) const noexcept { return odds(stored_.hash()(key)); }
     [[nodiscard]] key_odds odds(const digest& d) const noexcept {
         return {one(stored_, stored_noise_, unseen_.stored, d), one(asked_, asked_noise_, unseen_.asked, d)};
     }

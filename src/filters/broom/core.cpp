@@ -338,7 +338,7 @@ core::step core::lay_with(const digest& d, const reading& taken) {
 result<void> core::lay(position_range range, range_source& source) noexcept try {
     back_off();
     for (std::uint64_t at = range.first;;) {
-        const auto laid = lay_bin_of({.position = at, .seed = 0}, source);
+        const auto laid = lay_bin_of(digest{at, 0}, source);
         if (!laid) return laid.error();
         if (laid->last >= range.last) return {};
         at = laid->last + 1;

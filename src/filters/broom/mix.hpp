@@ -41,7 +41,7 @@ class mixer {
         for (std::size_t first = 0; first < keys.size(); first += width) {
             const std::size_t count = std::min(width, keys.size() - first);
             for (std::size_t i = 0; i < count; ++i)
-                blocks[i] = {keys[first + i].seed, keys[first + i].position ^ salt_word};
+                blocks[i] = digest{keys[first + i].seed, keys[first + i].position ^ salt_word};
             cipher_.encrypt(std::span{blocks}.first(count));
             for (std::size_t i = 0; i < count; ++i) out[first + i] = from_cipher(keys[first + i], blocks[i]);
         }

@@ -30,8 +30,8 @@ struct kernel_table {
 template <class Derived>
 class filter_surface {
   public:
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept {
-        return self().kernels().contains_integer(self().state(), self().hash().state(), key);
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept {
+        return self().kernels().contains_integer(self().state(), self().hash().state(), key.value());
     }
     [[nodiscard]] bool may_contain(key_view key) const noexcept {
         return self().kernels().contains_key(self().state(), self().hash().state(), key);

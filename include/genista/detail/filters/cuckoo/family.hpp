@@ -167,8 +167,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return body_.insert(key, source);
     }
     template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        return insert(integer_key{key}.view(), remote);
+    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
+        return insert(key.view(), remote);
     }
     // Takes the key out of R's members, then out of slot and filter. An absent key is `absent`, and
     // no member is hurt.
@@ -178,8 +178,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return body_.erase(key, source);
     }
     template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        return erase(integer_key{key}.view(), remote);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
+        return erase(key.view(), remote);
     }
     // The second half of an erase, for a store that has committed it already. `absent`: there was
     // nothing to forget, or the key is back.
@@ -188,6 +188,10 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         cuckoo::remote_slots<R> source{remote};
         return body_.forget(key, source);
     }
+    template <slotted_map R>
+    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
+        return forget(key.view(), remote);
+    }
     // `unfixed` where the rule was followed and the key still gets through: these filters only try.
     template <slotted_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
@@ -195,8 +199,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return body_.adapt(key, source);
     }
     template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        return adapt(integer_key{key}.view(), remote);
+    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
+        return adapt(key.view(), remote);
     }
 
     // Lays every key of R anew under new hash functions; what was learnt is forgotten. After
