@@ -14,8 +14,7 @@
 #include "filters/sizing.hpp"
 #include "hash/digests_in_order.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace {
 
 constexpr double max_rate = 0.02;
@@ -164,5 +163,4 @@ result<std::uint64_t> broom_filter::capacity_for(std::uint64_t bits, double rate
     return largest_capacity(bits, [&](std::uint64_t capacity) { return bits_of(capacity, s); });
 }
 
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -51,8 +51,7 @@
 #include "genista/detail/format/snapshot.hpp"
 #include "genista/filters/filter.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 
 // What an erase leaves behind (docs/filters/broom.md, "The price under churn").
 enum class broom_history : std::uint8_t {
@@ -406,5 +405,4 @@ class broom_filter : public filter_surface<broom_filter> {
     std::unique_ptr<broom::core> core_;
 };
 
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

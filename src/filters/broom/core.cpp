@@ -6,8 +6,7 @@
 #include <iterator>
 #include <new>
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 namespace {
 
@@ -519,5 +518,4 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -5,8 +5,7 @@
 #include <bit>
 #include <vector>
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 template <class Visit>
@@ -179,5 +178,4 @@ const char* epoch::broken_rule() const {
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

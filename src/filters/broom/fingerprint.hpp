@@ -14,8 +14,7 @@
 #include "filters/broom/line.hpp"
 #include "filters/broom/shape.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 struct mixed {
@@ -48,5 +47,4 @@ inline constexpr unsigned stream_bits_first_block = 63;
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -34,8 +34,7 @@
 
 #include "genista/detail/filters/broom/faults.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 inline constexpr unsigned slots_per_bin = 48;
@@ -258,5 +257,4 @@ class line {
 static_assert(sizeof(line) == 64);
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

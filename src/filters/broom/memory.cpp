@@ -9,8 +9,7 @@
 
 #include "genista/detail/base/buffer.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 side_memory::~side_memory() {
@@ -192,5 +191,4 @@ side_memory::handle side_memory::pop(std::uint64_t at_least, std::uint64_t& foun
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

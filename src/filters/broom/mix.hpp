@@ -23,8 +23,7 @@
 #include "filters/broom/derive_key.hpp"
 #include "filters/broom/fingerprint.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 class mixer {
@@ -68,5 +67,4 @@ class mixer {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -6,8 +6,7 @@
 #include "base/team.hpp"
 #include "filters/broom/core.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 result<void> core::rebuild(range_source& source, unsigned threads) noexcept try {
@@ -122,5 +121,4 @@ bool core::lay_group(table& in, table::lock& held, std::uint64_t first, std::spa
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

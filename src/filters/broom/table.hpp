@@ -37,8 +37,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/remote/remote.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 // A bin taken out for a change.
@@ -332,5 +331,4 @@ class table {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

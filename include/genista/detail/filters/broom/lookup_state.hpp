@@ -12,8 +12,7 @@
 #include "genista/detail/hash/hash_state.hpp"
 #include "genista/hash/key.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 
 namespace broom {
 class core;
@@ -104,7 +103,9 @@ struct alignas(64) broom_lookup_state {
     std::uint64_t grow_at = ~std::uint64_t{0};  // keys beyond which the table wants to grow
 };
 
-}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace GENISTA_BROOM_NAMESPACE
+
+namespace genista {
 
 // The hot entry points of the filter for one instruction set. State is a broom_lookup_state; named,
 // so that the kernels of two variants are two types.

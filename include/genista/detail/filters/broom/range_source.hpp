@@ -13,8 +13,7 @@
 #include "genista/hash/hasher.hpp"
 #include "genista/remote/remote.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 // What R holds in a range, read for an operation on one key.
@@ -86,5 +85,4 @@ class remote_source final : public range_source {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE
