@@ -51,7 +51,7 @@ result<core::resident> core::owner_of(const state& in, where which, const level:
     bool several = false, starved = false;
     ++remote_reads_;
     const auto read = remote.each(
-        {hashes.first >> 1, hashes.last >> 1}, guarded(starved, [&](const digest& place, key_view key) {
+        {hashes.first >> 1, hashes.last >> 1}, never_throwing(starved, [&](const digest& place, key_view key) {
             const element e = element_of(key);
             const whole_hash h = hash_in(in, which, e);
             if (reverse_place(h) != place || from.baseline(h) != baseline || !at.bits.is_prefix_of(h.second))
@@ -80,7 +80,7 @@ result<std::vector<core::order_record>> core::order_records(std::uint64_t first_
     std::string last_key;
     ++remote_reads_;
     const auto read =
-        remote.each(asked, guarded(starved, [&](const digest& place, key_view key) {
+        remote.each(asked, never_throwing(starved, [&](const digest& place, key_view key) {
                         if (enough != 0 && found.size() >= enough && order_position(found.back().e) != place.position)
                             return false;
                         const element e = element_of(key);
@@ -126,7 +126,7 @@ result<std::optional<core::sharing>> core::sharing_of(const state& in, const who
     const digest place = reverse_place(h);
     ++remote_reads_;
     const auto read =
-        remote.each({place.position, place.position}, guarded(starved, [&](const digest& at, key_view key) {
+        remote.each({place.position, place.position}, never_throwing(starved, [&](const digest& at, key_view key) {
                         const element e = element_of(key);
                         if (at == place && hash_in(in, where::behind, e) == h) note(found, key, e, h);
                         return true;
