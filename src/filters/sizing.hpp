@@ -1,4 +1,4 @@
-// capacity_for from bits_for: the one inverse that every structure shares.
+// keys_for_bits from bits_for: the one inverse that every structure shares.
 #pragma once
 
 #include <cstdint>

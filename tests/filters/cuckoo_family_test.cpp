@@ -189,7 +189,7 @@ TYPED_TEST(cuckoo_family, sizing_helpers_are_inverses) {
             const auto bits = TypeParam::bits_for(capacity, rate);
             ASSERT_TRUE(bits.has_value());
             EXPECT_LE(TypeParam::fpr_for(capacity, *bits), rate) << capacity << ' ' << rate;
-            const auto back = TypeParam::capacity_for(*bits, rate);
+            const auto back = TypeParam::keys_for_bits(*bits, rate);
             ASSERT_TRUE(back.has_value());
             EXPECT_GE(*back, capacity);
             EXPECT_LE(*TypeParam::bits_for(*back, rate), *bits);
@@ -198,8 +198,8 @@ TYPED_TEST(cuckoo_family, sizing_helpers_are_inverses) {
     }
     EXPECT_FALSE(TypeParam::bits_for(0, 0.01).has_value());
     EXPECT_FALSE(TypeParam::bits_for(10, 0).has_value());
-    EXPECT_FALSE(TypeParam::capacity_for(1 << 20, 0.9).has_value());
-    EXPECT_FALSE(TypeParam::capacity_for(0, 0.01).has_value());
+    EXPECT_FALSE(TypeParam::keys_for_bits(1 << 20, 0.9).has_value());
+    EXPECT_FALSE(TypeParam::keys_for_bits(0, 0.01).has_value());
     EXPECT_EQ(TypeParam::fpr_for(1000, 0), 1);
 }
 

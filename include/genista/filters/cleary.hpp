@@ -133,8 +133,8 @@ class cleary_filter : public filter_surface<cleary_filter> {
                                                         double load = default_load) noexcept;
     [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits,
                                         double load = default_load) noexcept;
-    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate,
-                                                            double load = default_load) noexcept;
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate,
+                                                             double load = default_load) noexcept;
 
   private:
     friend filter_surface;

@@ -152,13 +152,13 @@ concept adaptive_filter = membership_filter<F> &&
 };
 
 // How big to make it. Inverses of each other: fpr_for(n, bits_for(n, ε)) ≤ ε, and
-// capacity_for(bits, ε) is the largest n with bits_for(n, ε) ≤ bits. All bits are bits of the whole
+// keys_for_bits(bits, ε) is the largest n with bits_for(n, ε) ≤ bits. All bits are bits of the whole
 // table.
 template <class F>
 concept sized_filter = requires(std::uint64_t capacity, double rate, std::uint64_t bits) {
     { F::bits_for(capacity, rate) } -> std::same_as<result<std::uint64_t>>;
     { F::fpr_for(capacity, bits) } -> std::same_as<double>;
-    { F::capacity_for(bits, rate) } -> std::same_as<result<std::uint64_t>>;
+    { F::keys_for_bits(bits, rate) } -> std::same_as<result<std::uint64_t>>;
 };
 
 }  // namespace genista

@@ -126,8 +126,8 @@ class body {
                                                         double rate) noexcept;
     [[nodiscard]] static double fpr_for(const member_of_family& who, std::uint64_t capacity,
                                         std::uint64_t bits) noexcept;
-    [[nodiscard]] static result<std::uint64_t> capacity_for(const member_of_family& who, std::uint64_t bits,
-                                                            double rate) noexcept;
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(const member_of_family& who, std::uint64_t bits,
+                                                             double rate) noexcept;
 
   private:
     explicit body(std::unique_ptr<core> made) noexcept;
@@ -238,8 +238,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept {
         return cuckoo::body::fpr_for(cuckoo::member<Rule>, capacity, bits);
     }
-    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate) noexcept {
-        return cuckoo::body::capacity_for(cuckoo::member<Rule>, bits, rate);
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept {
+        return cuckoo::body::keys_for_bits(cuckoo::member<Rule>, bits, rate);
     }
 
   private:
