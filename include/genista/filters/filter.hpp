@@ -77,6 +77,12 @@ inline constexpr assume_present_t assume_present{};
     return (keys + 63) / 64;
 }
 
+// size() is stats().keys: the keys that the filter holds, as its inserts and erases counted them. An
+// insert that returned `already_present` counts nothing. Where a filter cannot distinguish two keys
+// (the Bloom filters, cleary_filter) the second one is such an insert, and size() is less than the
+// number of keys by those; after merge() a key of both filters counts twice. The filters of multisets
+// count repetitions. empty() is size() == 0. Beside other threads both are of some moment during the
+// call.
 template <class F>
 concept membership_filter = requires(const F& f, key_view key, std::uint64_t integer, const digest& d,
                                      std::span<const std::uint64_t> integers, std::span<const key_view> keys,
@@ -97,6 +103,10 @@ concept membership_filter = requires(const F& f, key_view key, std::uint64_t int
     noexcept;
     { f.stats() }
     noexcept->std::same_as<filter_stats>;
+    { f.size() }
+    noexcept->std::same_as<std::uint64_t>;
+    { f.empty() }
+    noexcept->std::same_as<bool>;
     { f.hash() }
     noexcept->std::same_as<const hasher&>;
     { f.save(out) } -> std::same_as<result<void>>;

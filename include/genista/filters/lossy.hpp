@@ -73,6 +73,8 @@ class lossy_filter {
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<lossy_filter> load(std::span<const std::byte> bytes) noexcept;
     [[nodiscard]] filter_stats stats() const noexcept;  // keys: those that are stored
+    [[nodiscard]] std::uint64_t size() const noexcept { return stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] double false_negative_share() const noexcept;
     [[nodiscard]] const hasher& hash() const noexcept;
 

@@ -72,6 +72,8 @@ class counting_filter {
     [[nodiscard]] static result<counting_filter> load(std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] filter_stats stats() const noexcept;  // keys: with repetitions
+    [[nodiscard]] std::uint64_t size() const noexcept { return stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] const hasher& hash() const noexcept;
     [[nodiscard]] std::uint64_t distinct_values() const noexcept;
     // n_1, n_2, … of [ppr05 §4]: how many counters use digit i + 1.

@@ -58,6 +58,10 @@ class filter_surface {
                                           out_bits.data());
     }
 
+    // filter.hpp says what is counted.
+    [[nodiscard]] std::uint64_t size() const noexcept { return self().stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+
   private:
     friend Derived;
     filter_surface() = default;

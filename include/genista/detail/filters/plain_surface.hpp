@@ -40,6 +40,10 @@ class plain_surface {
         each(digests, out_bits);
     }
 
+    // filter.hpp says what is counted.
+    [[nodiscard]] std::uint64_t size() const noexcept { return self().stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+
   private:
     friend Derived;
     plain_surface() = default;
