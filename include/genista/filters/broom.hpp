@@ -49,6 +49,7 @@
 #include "genista/detail/filters/broom/range_source.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/detail/format/snapshot.hpp"
+#include "genista/detail/remote/caught.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
@@ -349,7 +350,7 @@ class broom_filter : public filter_surface<broom_filter> {
         // As long as R held the key every renewal laid it. If its bin is renewed from here on, it
         // may have no slot any more.
         const broom_epoch_mark when = state().mark_of(d.position);
-        const result<bool> gone = remote.erase(d, key);
+        const auto gone = remote_detail::caught([&]() -> result<bool> { return remote.erase(d, key); });
         if (!gone) return gone.error();
         if (!*gone) return erase_outcome::absent;
         if (kernels_->bury(state(), d, when)) return erase_outcome::erased;

@@ -276,9 +276,11 @@ class daisy_broom_filter {
         bool goes_on = true;
         for (std::uint64_t piece = 0; piece < pieces && goes_on; ++piece) {
             const position_range range = range_of_bin(piece, pieces);
-            const auto read = remote.for_each(range.first, range.last, [&](const digest& d, key_view key) {
-                goes_on = visit(d, key);
-                return goes_on;
+            const auto read = remote_detail::caught([&]() -> result<void> {
+                return remote.for_each(range.first, range.last, [&](const digest& d, key_view key) {
+                    goes_on = visit(d, key);
+                    return goes_on;
+                });
             });
             if (!read) return read.error();
         }

@@ -37,6 +37,9 @@
 //                visited a prefix of the range: the caller treats it as nothing read, and must not
 //                have acted on that prefix. An error degrades to "maybe present", never to
 //                "absent".
+//   Exceptions   a call should not throw. What it throws is the error of a call that failed:
+//                std::bad_alloc of code out_of_memory, anything else of code io. No filter passes it
+//                on, and none ends the program.
 //   Threads      calls may come from many threads at once. for_each sees each record either before
 //                or after a write that runs beside it; memory_map is stricter (readers shared,
 //                writers exclusive: a range is one moment). Who needs more re-checks under its own
