@@ -1,4 +1,4 @@
-// bloom_filter: the filter everyone knows, 1.44·log2(1/ε) bits a key, k = log2(1/ε) probes. The
+// bloom_filter: the classic filter, 1.44·log2(1/ε) bits a key, k = log2(1/ε) probes. The
 // baseline, and the smallest of the filters here that take any rate; blocked_bloom_filter is
 // several times faster for a little more space.
 //

@@ -16,8 +16,8 @@
 //   I2  An insert looks for a chain of moves that ends in a free slot before it moves anything. No
 //       victim is ever dropped: `full` means nothing has changed.
 //
-// erase() takes one matching tag away. Erase only what was inserted: an absent key with a member's
-// tag takes it along, which is this filter's weakness and one reason for the broom filter.
+// erase() takes one matching tag away. Erase only what was inserted: an absent key with a stored
+// key's tag takes it along, which is this filter's weakness and one reason for the broom filter.
 //
 // Many threads may query at once; an insert or erase excludes everything else, as with a standard
 // container.

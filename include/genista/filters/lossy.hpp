@@ -62,7 +62,7 @@ class lossy_filter {
     lossy_insert insert(const digest& d) noexcept;
     lossy_insert insert(key_view key) noexcept { return insert(hash()(key)); }
     lossy_insert insert(integer_key key) noexcept { return insert(hash()(key)); }
-    // The caller vouches that the key was inserted.
+    // REQUIRES: the key was inserted.
     lossy_erase erase(const digest& d) noexcept;
     lossy_erase erase(key_view key) noexcept { return erase(hash()(key)); }
     lossy_erase erase(integer_key key) noexcept { return erase(hash()(key)); }

@@ -1,4 +1,4 @@
-// with_oracle: a filter of classes and the oracle that tells them, as one filter of keys.
+// with_oracle: a filter of classes and the oracle that names them, as one filter of keys.
 //
 // The filter underneath takes (digest, class). Here a key alone is enough: the oracle gives its
 // odds, daisy_class() its class. Asked twice about the same key the oracle answers the same
@@ -9,7 +9,7 @@
 // is there for callers who have both.
 //
 // save() writes the filter and the marks of the oracle (oracle_identity.hpp), not the oracle;
-// load() refuses another one, with which members would be looked for where they are not. What
+// load() refuses another one, with which stored keys would be looked for where they are not. What
 // filter().save() writes has no such mark.
 #pragma once
 
