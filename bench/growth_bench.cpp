@@ -131,7 +131,7 @@ class inserter {
         const std::uint64_t key = keys_(key_use::stored, i);
         const auto bytes = tool::bench::bytes_of(key);
         const auto begin = stall_clock::now();
-        must(store_.put(filter_.hash()(key), {bytes.data(), bytes.size()}));
+        must(store_.put(filter_.hash()(key), digest{bytes.data(), bytes.size()}));
         const remote_meter before = remote_meter::of_this_thread();
         const auto committed = stall_clock::now();
         const insert_outcome outcome = must(filter_.insert(key, remote_));

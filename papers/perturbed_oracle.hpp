@@ -88,7 +88,7 @@ class perturbed_oracle {
         }
         return truth_->odds(key);
     }
-    [[nodiscard]] key_odds odds(std::uint64_t key) const noexcept { return odds(integer_key{key}.view()); }
+    [[nodiscard]] key_odds odds(integer_key key) const noexcept { return odds(key.view()); }
 
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
         return truth_->memory_bytes() + sizeof *this + options_.others.capacity() * sizeof(key_odds);

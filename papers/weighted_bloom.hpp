@@ -52,13 +52,13 @@ class weighted_bloom_filter {
 
     insert_outcome insert(const digest& d, const key_odds& odds) noexcept;
     insert_outcome insert(key_view key, const key_odds& odds) noexcept { return insert(hash_(key), odds); }
-    insert_outcome insert(std::uint64_t key, const key_odds& odds) noexcept { return insert(hash_(key), odds); }
+    insert_outcome insert(integer_key key, const key_odds& odds) noexcept { return insert(hash_(key), odds); }
 
     [[nodiscard]] bool may_contain(const digest& d, const key_odds& odds) const noexcept;
     [[nodiscard]] bool may_contain(key_view key, const key_odds& odds) const noexcept {
         return may_contain(hash_(key), odds);
     }
-    [[nodiscard]] bool may_contain(std::uint64_t key, const key_odds& odds) const noexcept {
+    [[nodiscard]] bool may_contain(integer_key key, const key_odds& odds) const noexcept {
         return may_contain(hash_(key), odds);
     }
 

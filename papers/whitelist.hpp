@@ -152,14 +152,14 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
     // Local, and never `full`. REQUIRES: R holds the key already (the store commits first).
     insert_outcome insert(const digest& d) noexcept;
     insert_outcome insert(key_view key) noexcept { return insert(hash()(key)); }
-    insert_outcome insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
+    insert_outcome insert(integer_key key) noexcept { return insert(hash()(key)); }
     // The same, with the signature of filters that read R.
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R&) noexcept {
         return insert(key);
     }
     template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R&) noexcept {
+    [[nodiscard]] result<insert_outcome> insert(integer_key key, R&) noexcept {
         return insert(key);
     }
 
@@ -170,8 +170,8 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
         return adapt_from(hash()(key), source);
     }
     template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        return adapt(integer_key{key}.view(), remote);
+    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
+        return adapt(key.view(), remote);
     }
 
     // Checks that every key of R is answered "maybe". REQUIRES: no thread writes meanwhile.

@@ -35,7 +35,7 @@ constexpr std::uint32_t crc32c(std::uint64_t key) noexcept {
 
 constexpr digest public_digest(std::uint64_t key) noexcept {
     const std::uint64_t crc = crc32c(key);
-    return {spread(crc), spread(crc + 0x9e3779b97f4a7c15u)};
+    return digest{spread(crc), spread(crc + 0x9e3779b97f4a7c15u)};
 }
 
 digest public_hash(const void* /*context*/, key_view key) noexcept {

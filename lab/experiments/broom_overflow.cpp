@@ -104,7 +104,7 @@ digest clumped(const void* context, key_view key) noexcept {
     const auto& inner = *static_cast<const hasher*>(context);
     std::uint64_t number = 0;
     for (std::size_t i = 0; i < key.size; ++i) number |= std::to_integer<std::uint64_t>(key.data[i]) << (8 * i);
-    return {inner(number / 16).position, inner(number).seed};
+    return digest{inner(number / 16).position, inner(number).seed};
 }
 
 outcome measure_overflow(const run_options& options) {

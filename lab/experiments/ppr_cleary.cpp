@@ -182,7 +182,7 @@ struct cleary_control {
 digest crowded_digest(const void*, key_view key) noexcept {
     static const hasher fair{hash_key::from_seed(1)};
     const digest d = fair(key);
-    return {d.position / 2, d.seed};
+    return digest{d.position / 2, d.seed};
 }
 
 cleary_control run_cleary_controls(std::uint64_t seed) {

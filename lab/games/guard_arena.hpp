@@ -136,7 +136,7 @@ class guard_arena final : public arena {
         explicit text(std::uint64_t key) noexcept
             : little{std::endian::native == std::endian::big ? __builtin_bswap64(key) : key} {}
         [[nodiscard]] key_view view() const noexcept {
-            return {reinterpret_cast<const std::byte*>(&little), sizeof little};
+            return key_view{reinterpret_cast<const std::byte*>(&little), sizeof little};
         }
     };
     template <class Change>

@@ -186,7 +186,7 @@ class learning_arena final : public arena {
         return name;
     }
     [[nodiscard]] static key_view view_of(const std::uint64_t& key) noexcept {
-        return {reinterpret_cast<const std::byte*>(&key), sizeof key};
+        return key_view{reinterpret_cast<const std::byte*>(&key), sizeof key};
     }
     [[nodiscard]] static key_view view_of(key_view key) noexcept { return key; }
     template <class Call>

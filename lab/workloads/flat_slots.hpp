@@ -102,7 +102,7 @@ class flat_slots {
             used.resize(static_cast<std::size_t>(slots));
         }
         [[nodiscard]] bool is_used(std::uint64_t i) const noexcept { return i < used.size() && used[i]; }
-        [[nodiscard]] key_view view(std::uint64_t i) const noexcept { return {keys[i].data(), keys[i].size()}; }
+        [[nodiscard]] key_view view(std::uint64_t i) const noexcept { return key_view{keys[i].data(), keys[i].size()}; }
         void set(std::uint64_t i, const std::optional<key_view>& key) noexcept {
             if (i >= used.size()) return;
             used[i] = key.has_value();

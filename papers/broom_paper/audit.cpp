@@ -40,14 +40,14 @@ result<void> core::audit(index_source& remote) const {
     std::uint64_t denied = 0, absent_keys = 0;
     std::set<std::string> members;
     bool starved = false;
-    if (const auto read = remote.each_member({}, guarded(starved,
-                                                         [&](const digest& d, key_view key) {
-                                                             absent_keys += hash_(key) == d ? 0u : 1u;
-                                                             denied +=
-                                                                 in.contains(element_of(key), functions_) ? 0u : 1u;
-                                                             members.emplace(key.text());
-                                                             return true;
-                                                         }));
+    if (const auto read =
+            remote.each_member({}, never_throwing(starved,
+                                                  [&](const digest& d, key_view key) {
+                                                      absent_keys += hash_(key) == d ? 0u : 1u;
+                                                      denied += in.contains(element_of(key), functions_) ? 0u : 1u;
+                                                      members.emplace(key.text());
+                                                      return true;
+                                                  }));
         !read)
         return read;
     if (starved) throw std::bad_alloc{};
@@ -67,7 +67,7 @@ result<void> core::audit_index(const std::set<std::string>& members, const std::
     std::multiset<ghost> ghosts_there;
     std::uint64_t behind = 0, strange = 0;
     bool starved = false;
-    const auto look = guarded(starved, [&](const digest& place, key_view key) {
+    const auto look = never_throwing(starved, [&](const digest& place, key_view key) {
         const element e = element_of(key);
         if (place.position >> 63 == 0) {
             reverse.emplace(key.text(), place);
@@ -102,10 +102,10 @@ result<void> core::audit_index(const std::set<std::string>& members, const std::
         if (has_first == has_second) {
             ++missing;
         } else if (++placed; in.behind && in.behind->contains(first)) {
-            in_backyard.insert({first.first, first.second});
+            in_backyard.insert(digest{first.first, first.second});
             if (in.primary.count_prefixes(first) != 0) ++several;
         } else {
-            in_levels.insert({first.first, first.second});
+            in_levels.insert(digest{first.first, first.second});
             if ((has_first ? in.primary.count_prefixes(first) : in.second->count_prefixes(other)) != 1) ++several;
         }
     }

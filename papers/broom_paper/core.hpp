@@ -73,7 +73,7 @@ class core {
         bool in_second = false;
         unsigned length = 0;  // 0: no ghost, a resident
     };
-    [[nodiscard]] static digest reverse_place(const whole_hash& h) noexcept { return {h.first >> 1, h.second}; }
+    [[nodiscard]] static digest reverse_place(const whole_hash& h) noexcept { return digest{h.first >> 1, h.second}; }
     [[nodiscard]] static std::uint64_t order_position(const element& e) noexcept {
         return std::uint64_t{1} << 63 | e.rank >> 1;
     }

@@ -22,7 +22,7 @@ digest core::order_place(const element& e, const ghost_mark& ghost) noexcept {
     const std::uint64_t mark = ghost.length | std::uint64_t{ghost.in_second} << 7;
     std::uint64_t check = e.d.seed ^ (mark + 1) * 0x9e3779b97f4a7c15u;
     check = (check ^ check >> 32) * 0xd6e8feb86659fd93u;
-    return {order_position(e), mark | (check ^ check >> 32) << 8};
+    return digest{order_position(e), mark | (check ^ check >> 32) << 8};
 }
 
 std::optional<core::ghost_mark> core::mark_in(const digest& place, const element& e) noexcept {
@@ -51,7 +51,7 @@ result<core::resident> core::owner_of(const state& in, where which, const level:
     bool several = false, starved = false;
     ++remote_reads_;
     const auto read = remote.each(
-        {hashes.first >> 1, hashes.last >> 1}, guarded(starved, [&](const digest& place, key_view key) {
+        {hashes.first >> 1, hashes.last >> 1}, never_throwing(starved, [&](const digest& place, key_view key) {
             const element e = element_of(key);
             const whole_hash h = hash_in(in, which, e);
             if (reverse_place(h) != place || from.baseline(h) != baseline || !at.bits.is_prefix_of(h.second))
@@ -80,7 +80,7 @@ result<std::vector<core::order_record>> core::order_records(std::uint64_t first_
     std::string last_key;
     ++remote_reads_;
     const auto read =
-        remote.each(asked, guarded(starved, [&](const digest& place, key_view key) {
+        remote.each(asked, never_throwing(starved, [&](const digest& place, key_view key) {
                         if (enough != 0 && found.size() >= enough && order_position(found.back().e) != place.position)
                             return false;
                         const element e = element_of(key);
@@ -126,7 +126,7 @@ result<std::optional<core::sharing>> core::sharing_of(const state& in, const who
     const digest place = reverse_place(h);
     ++remote_reads_;
     const auto read =
-        remote.each({place.position, place.position}, guarded(starved, [&](const digest& at, key_view key) {
+        remote.each({place.position, place.position}, never_throwing(starved, [&](const digest& at, key_view key) {
                         const element e = element_of(key);
                         if (at == place && hash_in(in, where::behind, e) == h) add_resident(found, key, e, h);
                         return true;

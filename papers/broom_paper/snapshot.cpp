@@ -73,7 +73,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
     };
     if (common->options.capacity > most_keys) return bad("a capacity beyond 2^36", common->options.capacity);
     const std::uint32_t moved = fields.u32(), ghosts_by = fields.u32(), rehashing = fields.u32(), has = fields.u32();
-    const element frontier{fields.u64(), {fields.u64(), fields.u64()}};
+    const element frontier{fields.u64(), digest{fields.u64(), fields.u64()}};
     const std::uint64_t behind_frontier = fields.u64();
     std::array<generation, 2> salts{};
     for (generation& each : salts) {

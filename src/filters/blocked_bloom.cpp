@@ -159,7 +159,7 @@ double blocked_bloom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits)
     return best;
 }
 
-result<std::uint64_t> blocked_bloom_filter::capacity_for(std::uint64_t bits, double rate) noexcept {
+result<std::uint64_t> blocked_bloom_filter::keys_for_bits(std::uint64_t bits, double rate) noexcept {
     const auto checked = check_options(name, {1, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();
     const blocked_plan chosen = blocked_plan_for(rate);

@@ -119,7 +119,7 @@ double bloom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcep
     return best;
 }
 
-result<std::uint64_t> bloom_filter::capacity_for(std::uint64_t bits, double rate) noexcept {
+result<std::uint64_t> bloom_filter::keys_for_bits(std::uint64_t bits, double rate) noexcept {
     const auto checked = check_options(name, {1, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();
     return largest_capacity(bits, [&](std::uint64_t capacity) { return bloom_plan_for(capacity, rate).bits; });

@@ -14,8 +14,7 @@
 #include "filters/sizing.hpp"
 #include "hash/digests_in_order.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace {
 
 constexpr double max_rate = 0.02;
@@ -158,11 +157,10 @@ double broom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcep
     return 1;  // the keys do not fit
 }
 
-result<std::uint64_t> broom_filter::capacity_for(std::uint64_t bits, double rate) noexcept {
+result<std::uint64_t> broom_filter::keys_for_bits(std::uint64_t bits, double rate) noexcept {
     if (const auto checked = check(1, rate); !checked) return checked.error();
     const broom::shape s = broom::shape::for_rate(rate);
     return largest_capacity(bits, [&](std::uint64_t capacity) { return bits_of(capacity, s); });
 }
 
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -95,7 +95,7 @@ double cleary_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits, double
     return 1;  // the keys do not fit
 }
 
-result<std::uint64_t> cleary_filter::capacity_for(std::uint64_t bits, double rate, double load) noexcept {
+result<std::uint64_t> cleary_filter::keys_for_bits(std::uint64_t bits, double rate, double load) noexcept {
     if (const auto checked = check_cleary({1, rate, std::nullopt, load}); !checked) return checked.error();
     const unsigned remainder = cleary::remainder_bits_for(rate, load);
     return largest_capacity(bits, [&](std::uint64_t capacity) {

@@ -93,7 +93,7 @@ bool counting_filter<Rules>::may_contain(key_view key) const noexcept {
     return core_->all.may_contain(key);
 }
 template <class Rules>
-bool counting_filter<Rules>::may_contain(std::uint64_t key) const noexcept {
+bool counting_filter<Rules>::may_contain(integer_key key) const noexcept {
     return core_->all.may_contain(key);
 }
 

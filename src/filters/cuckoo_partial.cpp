@@ -107,7 +107,7 @@ double cuckoo_partial_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits
     return 1;  // the keys do not fit
 }
 
-result<std::uint64_t> cuckoo_partial_filter::capacity_for(std::uint64_t bits, double rate) noexcept {
+result<std::uint64_t> cuckoo_partial_filter::keys_for_bits(std::uint64_t bits, double rate) noexcept {
     const auto checked = check_options(name, {1, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();
     const unsigned tag_bits = tag_bits_for(rate);

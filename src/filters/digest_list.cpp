@@ -125,7 +125,7 @@ result<digest_list> digest_list::from_bytes(std::uint64_t quotients, std::span<c
         for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
             const std::uint64_t rest = (*made.table_)[slot];
             const bool belongs = rest <= range.last - range.first;
-            if (!belongs || *made.find({range.first + rest, made.table_->more(slot)}) != slot)
+            if (!belongs || *made.find(digest{range.first + rest, made.table_->more(slot)}) != slot)
                 return error::make(error_code::corrupt, "list of digests: an entry of quotient %llu that cannot be",
                                    static_cast<unsigned long long>(q));
         }

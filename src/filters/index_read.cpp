@@ -7,7 +7,7 @@ result<std::vector<index_member>> members_from(std::uint64_t position, const has
     std::vector<index_member> found;
     bool starved = false, fits = true;
     const auto read = remote.each_member(
-        {position, ~std::uint64_t{0}}, guarded(starved, [&](const digest& where, key_view key) {
+        {position, ~std::uint64_t{0}}, never_throwing(starved, [&](const digest& where, key_view key) {
             if (found.size() >= members_at_once && found.back().d.position != where.position) return false;
             fits = where.position >= position && (found.empty() || where >= found.back().d) && hash(key) == where;
             if (!fits) return false;

@@ -17,7 +17,7 @@ namespace genista {
 // Turns a visitor that may throw std::bad_alloc into one that may not. The caller checks `starved`
 // after the read.
 template <class Take>
-[[nodiscard]] index_source::take_record guarded(bool& starved, Take take) {
+[[nodiscard]] index_source::take_record never_throwing(bool& starved, Take take) {
     return [&starved, take = std::move(take)](const digest& place, key_view key) mutable {
         try {
             return take(place, key);

@@ -1,4 +1,4 @@
-// capacity_for as the inverse of bits_for, shared by all structures.
+// keys_for_bits as the inverse of bits_for, shared by all structures.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ inline digest encrypt(const hash_state& state, short_block block) noexcept {
         plain[8 + i] = static_cast<std::uint8_t>(block.high >> (8 * i));
     }
     const aes::block cipher = aes::encrypt(state.round_keys, plain);
-    return {load_le64(cipher.data()), load_le64(cipher.data() + 8)};
+    return digest{load_le64(cipher.data()), load_le64(cipher.data() + 8)};
 }
 
 #else
@@ -59,7 +59,8 @@ inline __m128i round_key(const hash_state& state, std::size_t round) noexcept {
     return _mm_aesenclast_si128(x, round_key(state, 10));
 }
 [[gnu::always_inline]] inline digest digest_from(__m128i x) noexcept {
-    return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(x)), static_cast<std::uint64_t>(_mm_extract_epi64(x, 1))};
+    return digest{static_cast<std::uint64_t>(_mm_cvtsi128_si64(x)),
+                  static_cast<std::uint64_t>(_mm_extract_epi64(x, 1))};
 }
 [[gnu::always_inline]] inline digest encrypt(const hash_state& state, short_block block) noexcept {
     return digest_from(encrypt_in_register(state, block));
@@ -69,7 +70,7 @@ inline __m128i round_key(const hash_state& state, std::size_t round) noexcept {
 
 inline digest digest_trusted(const hash_state& state, const void* data, std::size_t size) noexcept {
     const XXH128_hash_t hash = XXH3_128bits_withSeed(data, size, state.trusted_seed);
-    return {hash.low64, hash.high64};
+    return digest{hash.low64, hash.high64};
 }
 
 // The trusted function hashes the little-endian bytes of an integer, as the keyed one does.
@@ -95,7 +96,7 @@ inline digest digest_of(const hash_state& state, key_view key) noexcept {
         if (key.size <= 15) return encrypt(state, block_of(key));
         const std::array<std::uint64_t, 2> hash =
             siphash_128<1, 3>(state.sip_key[0], state.sip_key[1], key.data, key.size);
-        return {hash[0], hash[1]};
+        return digest{hash[0], hash[1]};
     }
     if (state.kind == hash_kind::trusted) return digest_trusted(state, key.data, key.size);
     return state.custom(state.context, key);

@@ -127,7 +127,7 @@ class faulty_map {
         std::vector<std::byte> key;
 
         held_record(const digest& d, key_view k) : where{d}, key(k.data, k.data + k.size) {}
-        [[nodiscard]] key_view view() const noexcept { return {key.data(), key.size()}; }
+        [[nodiscard]] key_view view() const noexcept { return key_view{key.data(), key.size()}; }
         [[nodiscard]] std::strong_ordering compare(const digest& d, key_view k) const noexcept {
             if (const auto order = where <=> d; order != 0) return order;
             return compare_keys(view(), k);
@@ -348,9 +348,9 @@ class faulty_map {
         const key_view key{"stray"};
         if (range.first > range.last) return false;
         if (range.last != position_range{}.last) {
-            seen.emplace_back(digest{.position = range.last + 1, .seed = 0}, key);
+            seen.emplace_back(digest{range.last + 1, 0}, key);
         } else if (range.first != 0) {
-            seen.emplace(seen.begin(), digest{.position = range.first - 1, .seed = 0}, key);
+            seen.emplace(seen.begin(), digest{range.first - 1, 0}, key);
         } else {
             return false;
         }

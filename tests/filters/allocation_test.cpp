@@ -187,7 +187,7 @@ TEST(broom_allocations, an_erase_that_could_not_finish_loses_no_other_key) {
                     failed = armed.failed();
                     EXPECT_TRUE(outcome || outcome.error().code() == error_code::out_of_memory);
                 }
-                in_r = *w.plain.contains(w.filter.hash()(std::uint64_t{5}), test::integer_key{5}.view());
+                in_r = *w.plain.contains(w.filter.hash()(std::uint64_t{5}), test::integer_key{5u}.view());
                 if (in_r) {
                     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5})) << "a false negative";
                 }
@@ -392,8 +392,8 @@ std::uint64_t fail_each_allocation_of_paper(const char* what, double rate, unsig
             EXPECT_TRUE(w.filter.may_contain(key)) << when << ", key " << key;
         }
         w.take_out(100);
-        EXPECT_TRUE(w.filter.forget(genista::integer_key{100}.view(), w.truth)) << when;
-        EXPECT_TRUE(w.filter.forget(genista::integer_key{7}.view(), w.truth)) << when;
+        EXPECT_TRUE(w.filter.forget(genista::integer_key{100u}.view(), w.truth)) << when;
+        EXPECT_TRUE(w.filter.forget(genista::integer_key{7u}.view(), w.truth)) << when;
         const auto sound = w.filter.audit(w.truth);
         EXPECT_TRUE(sound) << when << ": " << sound.error().message();
         if (!failed || testing::Test::HasFailure()) return n;

@@ -113,7 +113,7 @@ TEST(bloomier, texts_integers_and_digests_are_the_same_keys) {
     }
     const auto integers = build(first(10), values_for(10, 5), 5);
     ASSERT_TRUE(integers);
-    EXPECT_EQ(integers->find(integer_key{7}.view()), integers->find(std::uint64_t{7}));
+    EXPECT_EQ(integers->find(integer_key{7u}.view()), integers->find(std::uint64_t{7}));
 }
 
 TEST(bloomier, batches_answer_as_single_look_ups_on_every_instruction_set) {

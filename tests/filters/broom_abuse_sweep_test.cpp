@@ -135,7 +135,7 @@ struct short_digests {
     static digest make(const void* context, key_view key) noexcept {
         const auto& self = *static_cast<const short_digests*>(context);
         const std::uint64_t kept = self.inner(key).position >> (64 - self.bits);
-        return {kept << (64 - self.bits), kept * 0x9e3779b97f4a7c15};
+        return digest{kept << (64 - self.bits), kept * 0x9e3779b97f4a7c15};
     }
 };
 
@@ -192,7 +192,7 @@ TEST(broom_abuse, keys_of_one_position_fill_one_bin_and_none_is_lost) {
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < key.size && i < 8; ++i)
             value |= std::to_integer<std::uint64_t>(key.data[i]) << (8 * i);
-        return {12345, value * 0x9e3779b97f4a7c15};
+        return digest{12345, value * 0x9e3779b97f4a7c15};
     };
     for (const bool grows : {false, true}) {
         auto filter = *broom_filter::make(

@@ -26,7 +26,9 @@ struct shared_world {
     shared_world(std::uint64_t bins, double rate)
         : made{*core::make({.grows = false, .repeatable = 1}, hash, shape::for_rate(rate), bins)}, filter{*made} {}
 
-    static key_view bytes(const std::uint64_t& key) { return {reinterpret_cast<const std::byte*>(&key), sizeof key}; }
+    static key_view bytes(const std::uint64_t& key) {
+        return key_view{reinterpret_cast<const std::byte*>(&key), sizeof key};
+    }
     remote_source<memory_map> source(const std::uint64_t& key) { return {remote, hash, hash(key), bytes(key)}; }
     bool insert(std::uint64_t key) {
         auto from = source(key);

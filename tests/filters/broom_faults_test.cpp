@@ -173,7 +173,7 @@ TEST(broom_faults, an_erase_whose_reply_is_lost_leaves_a_maybe_that_adapt_repair
         ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::once(kind, 0, fault_scope::writes)}}));
         const auto outcome = w.filter.erase(std::uint64_t{50}, w.remote);
         ASSERT_FALSE(outcome);
-        EXPECT_FALSE(*w.plain.contains(w.filter.hash()(std::uint64_t{50}), integer_key{50}.view()));
+        EXPECT_FALSE(*w.plain.contains(w.filter.hash()(std::uint64_t{50}), integer_key{50u}.view()));
         EXPECT_TRUE(w.filter.may_contain(std::uint64_t{50}));
         const auto adapted = w.filter.adapt(std::uint64_t{50}, w.remote);
         ASSERT_TRUE(adapted) << adapted.error().message();

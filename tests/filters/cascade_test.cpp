@@ -177,7 +177,7 @@ TEST(cascade, dead_cells_stay_dead_when_their_keys_are_erased_and_inserted_again
 // key with the same digest.
 digest first_letter(const void*, key_view key) noexcept {
     const auto letter = std::to_integer<std::uint64_t>(key.data[0]);
-    return {letter * 0x9e3779b97f4a7c15u, letter * 0xbf58476d1ce4e5b9u};
+    return digest{letter * 0x9e3779b97f4a7c15u, letter * 0xbf58476d1ce4e5b9u};
 }
 
 TEST(cascade, keys_with_one_digest_share_a_value_and_are_erased_one_by_one) {

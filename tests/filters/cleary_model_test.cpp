@@ -75,7 +75,7 @@ struct concentration {
 };
 
 digest draw(test::splitmix& chance, const concentration& where) {
-    return {where.centre + (chance() >> where.shift), chance()};
+    return digest{where.centre + (chance() >> where.shift), chance()};
 }
 
 void fill(std::uint64_t blocks, unsigned bits, const concentration& where, std::uint64_t seed) {

@@ -52,7 +52,7 @@ TEST(cleary, loads_outside_their_range_are_refused_by_name) {
         EXPECT_NE(filter.error().message().find("load"), std::string_view::npos);
         EXPECT_NE(filter.error().message().find("[0.5, 0.97]"), std::string_view::npos) << filter.error().message();
         EXPECT_FALSE(cleary_filter::bits_for(1000, 0.01, load));
-        EXPECT_FALSE(cleary_filter::capacity_for(1 << 20, 0.01, load));
+        EXPECT_FALSE(cleary_filter::keys_for_bits(1 << 20, 0.01, load));
         EXPECT_EQ(cleary_filter::fpr_for(1000, 1 << 20, load), 1);
     }
     EXPECT_NE(cleary_filter::make({.load = 0.98}).error().message().find("0.98"), std::string_view::npos);
@@ -89,7 +89,7 @@ TEST(cleary, sizing_at_other_loads_is_inverse_too) {
                 const auto bits = cleary_filter::bits_for(capacity, rate, load);
                 ASSERT_TRUE(bits);
                 EXPECT_LE(cleary_filter::fpr_for(capacity, *bits, load), rate);
-                const auto back = cleary_filter::capacity_for(*bits, rate, load);
+                const auto back = cleary_filter::keys_for_bits(*bits, rate, load);
                 ASSERT_TRUE(back);
                 EXPECT_GE(*back, capacity);
                 EXPECT_GT(*cleary_filter::bits_for(*back + 1, rate, load), *bits);

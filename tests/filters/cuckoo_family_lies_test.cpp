@@ -188,8 +188,8 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_leaves_out_keys_erased_or_inserted_betw
     const auto where = [&](std::uint64_t key) { return (*options.hash)(key); };
     for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(map.put(where(key), integer_key{key}.view()));
     map.change = [&] {
-        EXPECT_TRUE(*map.erase(where(7), integer_key{7}.view()));
-        EXPECT_TRUE(*map.put(where(1'000), integer_key{1'000}.view()));
+        EXPECT_TRUE(*map.erase(where(7), integer_key{7u}.view()));
+        EXPECT_TRUE(*map.put(where(1'000), integer_key{1'000u}.view()));
     };
     auto filter = TypeParam::build(options, remote);
     ASSERT_TRUE(filter) << filter.error().message();
@@ -200,7 +200,7 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_leaves_out_keys_erased_or_inserted_betw
             EXPECT_TRUE(filter->may_contain(key)) << key;
         }
     }
-    EXPECT_EQ(*filter->forget(integer_key{7}.view(), remote), erase_outcome::absent);
+    EXPECT_EQ(*filter->forget(integer_key{7u}.view(), remote), erase_outcome::absent);
     EXPECT_EQ(*filter->insert(std::uint64_t{1'000}, remote), insert_outcome::inserted);
     const auto sound = filter->audit(remote);
     EXPECT_TRUE(sound) << sound.error().message();

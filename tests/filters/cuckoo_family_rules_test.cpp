@@ -225,7 +225,7 @@ TEST(swapping_rule, swaps_the_key_with_another_of_its_bin) {
 // them. R does.
 digest twelve_bits(const void*, key_view key) noexcept {
     const digest whole = hasher{hash_key::from_seed(1)}(key);
-    return {whole.position & 0xfff0'0000'0000'0000, 0x1234'5678'9abc'def1};
+    return digest{whole.position & 0xfff0'0000'0000'0000, 0x1234'5678'9abc'def1};
 }
 
 template <class F>

@@ -189,7 +189,7 @@ TYPED_TEST(cuckoo_family, sizing_helpers_are_inverses) {
             const auto bits = TypeParam::bits_for(capacity, rate);
             ASSERT_TRUE(bits.has_value());
             EXPECT_LE(TypeParam::fpr_for(capacity, *bits), rate) << capacity << ' ' << rate;
-            const auto back = TypeParam::capacity_for(*bits, rate);
+            const auto back = TypeParam::keys_for_bits(*bits, rate);
             ASSERT_TRUE(back.has_value());
             EXPECT_GE(*back, capacity);
             EXPECT_LE(*TypeParam::bits_for(*back, rate), *bits);
@@ -198,8 +198,8 @@ TYPED_TEST(cuckoo_family, sizing_helpers_are_inverses) {
     }
     EXPECT_FALSE(TypeParam::bits_for(0, 0.01).has_value());
     EXPECT_FALSE(TypeParam::bits_for(10, 0).has_value());
-    EXPECT_FALSE(TypeParam::capacity_for(1 << 20, 0.9).has_value());
-    EXPECT_FALSE(TypeParam::capacity_for(0, 0.01).has_value());
+    EXPECT_FALSE(TypeParam::keys_for_bits(1 << 20, 0.9).has_value());
+    EXPECT_FALSE(TypeParam::keys_for_bits(0, 0.01).has_value());
     EXPECT_EQ(TypeParam::fpr_for(1000, 0), 1);
 }
 
@@ -236,7 +236,7 @@ TYPED_TEST(cuckoo_family, forget_removes_a_key_the_store_has_erased_and_keeps_on
     test::cuckoo_world<TypeParam> w{small<TypeParam>()};
     ASSERT_TRUE(w.insert(1));
     ASSERT_TRUE(w.insert(2));
-    const integer_key one{1};
+    const integer_key one{1u};
     EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::absent) << "it is a stored key";
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{1}));
     w.take_out(1);
@@ -263,7 +263,7 @@ TYPED_TEST(cuckoo_family, an_erase_that_could_not_finish_is_finished_by_adapt) {
         for (std::uint64_t key = 0; key < 50; ++key) ASSERT_TRUE(w.insert(key));
         w.faulty_half.set_plan({.rules = {fault}});
         EXPECT_FALSE(w.filter.erase(std::uint64_t{5}, w.remote));
-        EXPECT_FALSE(*w.plain.contains(w.filter.hash()(5), integer_key{5}.view())) << "R has committed";
+        EXPECT_FALSE(*w.plain.contains(w.filter.hash()(5u), integer_key{5u}.view())) << "R has committed";
         EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5})) << "a failed call changed nothing";
         EXPECT_EQ(*w.filter.adapt(std::uint64_t{5}, w.remote), adapt_outcome::fixed);
         EXPECT_FALSE(w.filter.may_contain(std::uint64_t{5}));
@@ -285,7 +285,7 @@ TYPED_TEST(cuckoo_family, a_write_with_an_unknown_outcome_is_repeated_by_the_nex
         w.take_out(77);
         EXPECT_FALSE(w.filter.adapt(std::uint64_t{77}, w.remote)) << "the owed write comes first";
         EXPECT_FALSE(w.filter.erase(std::uint64_t{3}, w.remote)) << "and before R is asked to erase";
-        EXPECT_TRUE(*w.plain.contains(w.filter.hash()(3), integer_key{3}.view()));
+        EXPECT_TRUE(*w.plain.contains(w.filter.hash()(3u), integer_key{3u}.view()));
         EXPECT_EQ(*w.filter.adapt(std::uint64_t{77}, w.remote), adapt_outcome::was_negative);
         w.scan();
         w.audit();
@@ -337,7 +337,7 @@ TYPED_TEST(cuckoo_family, a_loaded_filter_answers_and_changes_only_after_a_rebui
     EXPECT_EQ(refused.error().code(), error_code::mismatch);
     EXPECT_NE(refused.error().message().find("rebuild"), std::string_view::npos);
     EXPECT_EQ(loaded->erase(std::uint64_t{5}, w.truth).error().code(), error_code::mismatch);
-    EXPECT_TRUE(*w.plain.contains(w.filter.hash()(5), integer_key{5}.view())) << "refused before R erased it";
+    EXPECT_TRUE(*w.plain.contains(w.filter.hash()(5u), integer_key{5u}.view())) << "refused before R erased it";
     EXPECT_FALSE(loaded->adapt(std::uint64_t{5}, w.truth));
     EXPECT_FALSE(loaded->forget("x", w.truth));
     w.take_out(1'000);

@@ -129,7 +129,7 @@ TEST(daisy_fingerprint, finds_inserted_keys_and_stores_nothing_for_class_0) {
 TEST(daisy_fingerprint, integers_texts_and_digests_are_the_same_keys) {
     auto filter = made(usual());
     EXPECT_EQ(filter.insert(std::uint64_t{7}, 3), insert_outcome::inserted);
-    EXPECT_TRUE(filter.may_contain(integer_key{7}.view(), 3));
+    EXPECT_TRUE(filter.may_contain(integer_key{7u}.view(), 3));
     EXPECT_TRUE(filter.may_contain(filter.hash()(std::uint64_t{7}), 3));
     EXPECT_EQ(filter.insert(key_view{"a text of more than fifteen bytes"}, 8), insert_outcome::inserted);
     EXPECT_TRUE(filter.may_contain(key_view{"a text of more than fifteen bytes"}, 8));

@@ -25,7 +25,7 @@ growing_fingerprints made(unsigned rate_bits) {
 
 digest any(test::splitmix& chance) {
     const std::uint64_t position = chance();
-    return {position, chance()};
+    return digest{position, chance()};
 }
 
 // The strings that the table must hold, one by one.

@@ -80,7 +80,7 @@ TYPED_TEST(local_filters, keys_can_be_texts_integers_and_digests) {
     EXPECT_TRUE(filter.may_contain("a text"));
     EXPECT_TRUE(filter.may_contain(filter.hash()("a text")));
     EXPECT_TRUE(filter.may_contain(std::string(1000, 'x')));
-    EXPECT_TRUE(filter.may_contain(7));
+    EXPECT_TRUE(filter.may_contain(7u));
     EXPECT_TRUE(filter.may_contain(std::string_view{"\x07\0\0\0\0\0\0\0", 8}));
     EXPECT_TRUE(filter.may_contain("by digest"));
     EXPECT_TRUE(filter.may_contain(""));
@@ -168,7 +168,7 @@ TYPED_TEST(local_filters, sizing_helpers_are_inverses) {
             const auto bits = TypeParam::bits_for(capacity, rate);
             ASSERT_TRUE(bits.has_value());
             EXPECT_LE(TypeParam::fpr_for(capacity, *bits), rate * 1.0000001) << capacity << ' ' << rate;
-            const auto back = TypeParam::capacity_for(*bits, rate);
+            const auto back = TypeParam::keys_for_bits(*bits, rate);
             ASSERT_TRUE(back.has_value());
             EXPECT_GE(*back, capacity);
             EXPECT_LE(*TypeParam::bits_for(*back, rate), *bits);
@@ -191,8 +191,8 @@ TYPED_TEST(local_filters, bits_for_is_what_make_allocates) {
 TYPED_TEST(local_filters, sizing_refuses_what_make_refuses) {
     EXPECT_FALSE(TypeParam::bits_for(0, 0.01).has_value());
     EXPECT_FALSE(TypeParam::bits_for(10, 0).has_value());
-    EXPECT_FALSE(TypeParam::capacity_for(1 << 20, 0.9).has_value());
-    EXPECT_FALSE(TypeParam::capacity_for(0, 0.01).has_value());
+    EXPECT_FALSE(TypeParam::keys_for_bits(1 << 20, 0.9).has_value());
+    EXPECT_FALSE(TypeParam::keys_for_bits(0, 0.01).has_value());
     EXPECT_EQ(TypeParam::fpr_for(1000, 0), 1);
 }
 
@@ -214,7 +214,7 @@ TYPED_TEST(local_filters, a_moved_filter_answers_as_before) {
 
 TYPED_TEST(local_filters, a_custom_hash_cannot_be_saved) {
     struct plain {
-        static digest of(const void*, key_view key) noexcept { return {key.size, 1}; }
+        static digest of(const void*, key_view key) noexcept { return digest{key.size, 1}; }
     };
     const auto filter = made<TypeParam>({10, 0.01, hasher::custom(&plain::of, nullptr)});
     vector_sink out;
@@ -243,7 +243,7 @@ TYPED_TEST(mergeable_filters, a_merged_filter_equals_one_that_took_all_keys) {
 
 TYPED_TEST(mergeable_filters, unlike_filters_are_refused_and_nothing_changes) {
     auto one = made<TypeParam>(seeded(2000));
-    (void)one.insert(1);
+    (void)one.insert(1u);
     for (const filter_options& other : {seeded(2000, 1.0 / 256, 2), seeded(4000), seeded(2000, 0.3),
                                         seeded(2000, 1.0 / 256, 1, hash_kind::trusted)}) {
         auto two = made<TypeParam>(other);

@@ -72,7 +72,7 @@ std::vector<known> sorted_keys(const hasher& hash, std::uint64_t first, std::uin
 TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_finished) {
     in_flight_set set;
     const auto keys = sorted_keys(test_hash(), 0, 5000), others = sorted_keys(test_hash(), 5000, 5000);
-    const digest first{.position = 0}, last{.position = ~std::uint64_t{0}};
+    const digest first{0, 0}, last{~std::uint64_t{0}, 0};
     {
         in_flight_set::writer batch{set, in_flight_keys{std::span<const known>{keys}, &known::where}};
         const in_flight_set::writer low{set, in_flight_keys{first}}, high{set, in_flight_keys{last}};

@@ -138,7 +138,7 @@ TEST(hasher, batches_of_every_length_equal_single_calls_at_every_instruction_set
 TEST(hasher, many_blocks_are_encrypted_as_single_ones_at_every_instruction_set) {
     test::splitmix chance{6};
     std::vector<digest> plain(70);
-    for (digest& block : plain) block = {chance(), chance()};
+    for (digest& block : plain) block = digest{chance(), chance()};
     for (const isa level : test::usable_isas()) {
         const test::scoped_isa scope{level};
         const hasher hash{hash_key::from_seed(10)};
@@ -182,7 +182,7 @@ TEST(hasher, every_byte_of_the_key_matters_to_the_id) {
 TEST(hasher, a_custom_function_sees_the_bytes_of_integers_and_texts) {
     struct probe {
         static digest size_of(const void* context, key_view key) noexcept {
-            return {key.size, *static_cast<const std::uint64_t*>(context)};
+            return digest{key.size, *static_cast<const std::uint64_t*>(context)};
         }
     };
     const std::uint64_t context = 77;

@@ -75,7 +75,7 @@ TEST(minimal_perfect, gives_absent_keys_some_number_below_n) {
     const auto made = minimal_perfect::build(digests_of(5'000, 1));
     ASSERT_TRUE(made);
     test::splitmix chance{2};
-    for (int i = 0; i < 100'000; ++i) ASSERT_LT((*made)({chance(), chance()}), 5'000u);
+    for (int i = 0; i < 100'000; ++i) ASSERT_LT((*made)(digest{chance(), chance()}), 5'000u);
     for (const digest& d : {digest{0, 0}, digest{~0ull, ~0ull}, digest{0, ~0ull}, digest{~0ull, 0}})
         EXPECT_LT((*made)(d), 5'000u);
 }
@@ -105,8 +105,8 @@ TEST(minimal_perfect, takes_less_than_three_bits_a_key) {
 // Digests that crowd: all in one partition, or all in one bucket.
 TEST(minimal_perfect, refuses_digests_that_do_not_look_random) {
     std::vector<digest> near(100'000), same(3'000);
-    for (std::uint64_t i = 0; i < near.size(); ++i) near[i] = {i, 0};
-    for (std::uint64_t i = 0; i < same.size(); ++i) same[i] = {7, i};
+    for (std::uint64_t i = 0; i < near.size(); ++i) near[i] = digest{i, 0};
+    for (std::uint64_t i = 0; i < same.size(); ++i) same[i] = digest{7, i};
     for (const auto& keys : {near, same}) {
         const auto made = minimal_perfect::build(keys);
         ASSERT_FALSE(made);
@@ -141,12 +141,12 @@ TEST(minimal_perfect, a_seed_of_no_bits_is_read_within_its_memory) {
     for (std::uint64_t p = 0; p < 7; ++p) records.push_back(p * 2'048 | std::uint64_t{2'048} << 48);
     const auto made = minimal_perfect::from_bytes(form, widths, std::as_bytes(std::span{records}));
     ASSERT_TRUE(made) << made.error().message();
-    const auto at = made->view().aim({~0ull, 0});
+    const auto at = made->view().aim(digest{~0ull, 0});
     EXPECT_EQ(at.width, 0u);
     const auto* const first = reinterpret_cast<const std::byte*>(made->view().columns);
     const auto* const behind = reinterpret_cast<const std::byte*>(at.seed_at + 2);
     EXPECT_LE(static_cast<std::size_t>(behind - first), made->allocated_bytes());
-    EXPECT_LT((*made)({~0ull, 0}), form.keys);
+    EXPECT_LT((*made)(digest{~0ull, 0}), form.keys);
 }
 
 TEST(minimal_perfect, comes_back_from_its_bytes) {

@@ -68,7 +68,7 @@ TEST(exact_oracle, refuses_bad_lists_and_names_the_value) {
               "daisy: the probabilities of being stored sum to 0.9, which is not within 1% of one");
     EXPECT_EQ(message_of({{"a", {0.5, 0.5}}, {"b", {0.25, 0.25}}, {"a", {0.25, 0.25}}}),
               "exact_oracle: the key 'a' is listed twice, as entries 1 and 3");
-    EXPECT_EQ(message_of({{integer_key{5}.view(), {0.5, 0.5}}, {integer_key{5}.view(), {0.5, 0.5}}}),
+    EXPECT_EQ(message_of({{integer_key{5u}.view(), {0.5, 0.5}}, {integer_key{5u}.view(), {0.5, 0.5}}}),
               "exact_oracle: the key '0x0500000000000000' is listed twice, as entries 1 and 2");
 }
 

@@ -33,7 +33,7 @@ void expect_small_counts(Sketch sketch) {
     using number = decltype(sketch.estimate("ada"));
     EXPECT_EQ(sketch.estimate("ada"), number{5});
     EXPECT_EQ(sketch.estimate("bob"), number{1});
-    EXPECT_EQ(sketch.estimate(integer_key{7}.view()), number{10}) << "an integer is its eight bytes";
+    EXPECT_EQ(sketch.estimate(integer_key{7u}.view()), number{10}) << "an integer is its eight bytes";
     EXPECT_EQ(sketch.estimate("eve"), number{0});
     EXPECT_EQ(sketch.total(), 16u);
 }

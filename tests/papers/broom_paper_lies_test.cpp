@@ -109,7 +109,7 @@ TEST(broom_paper_lies, an_index_that_lost_a_record_is_rebuilt) {
         test::paper_world w{options_of(rate, 3)};
         for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
         for (const record& each : all_of(w.plain_index)) {
-            if (each.where.position >> 63 == 0 || each.key != integer_key{7}.view().text()) continue;
+            if (each.where.position >> 63 == 0 || each.key != integer_key{7u}.view().text()) continue;
             ASSERT_TRUE(w.plain_index.erase(each.where, key_view{each.key}));
         }
         EXPECT_FALSE(w.filter.audit(w.truth));
@@ -131,7 +131,7 @@ TEST(broom_paper_lies, an_index_that_erases_nothing_gives_an_error_and_no_endles
     keeping_map index;
     with_index remote{map, index};
     for (const std::uint64_t records : {1u, 1'024u, 3'000u}) {
-        for (std::uint64_t i = 0; i < records; ++i) ASSERT_TRUE(index.put({i, i}, integer_key{i}.view()));
+        for (std::uint64_t i = 0; i < records; ++i) ASSERT_TRUE(index.put(digest{i, i}, integer_key{i}.view()));
         auto filter = *broom_paper_filter::make(options_of(0x1p-4, 4));
         const auto outcome = filter.adapt(std::uint64_t{1}, remote);
         ASSERT_FALSE(outcome);
@@ -187,8 +187,8 @@ TEST(broom_paper_lies, records_from_outside_the_range_and_out_of_order_are_error
             const auto outcome = filter.forget(integer_key{key}.view(), boundless);
             EXPECT_TRUE(outcome && *outcome == erase_outcome::absent);
         }
-        ASSERT_TRUE(map.erase(filter.hash()(std::uint64_t{3}), integer_key{3}.view()));
-        EXPECT_FALSE(filter.forget(integer_key{3}.view(), boundless));
+        ASSERT_TRUE(map.erase(filter.hash()(std::uint64_t{3}), integer_key{3u}.view()));
+        EXPECT_FALSE(filter.forget(integer_key{3u}.view(), boundless));
         for (std::uint64_t absent_key = 1'000; absent_key < 20'000; ++absent_key) {
             if (filter.may_contain(absent_key)) (void)filter.adapt(absent_key, disordered);
         }
@@ -250,7 +250,7 @@ TEST(broom_paper_lies, a_store_that_throws_is_a_store_that_failed) {
                 is_bad(w.filter.rebuild(remote));
                 struck += errors;
                 w.take_out(30);
-                ASSERT_TRUE(w.filter.forget(integer_key{30}.view(), w.truth));
+                ASSERT_TRUE(w.filter.forget(integer_key{30u}.view(), w.truth));
                 w.scan();
                 w.audit();
                 ASSERT_TRUE(w.wrong.empty()) << w.text() << "call " << number;

@@ -178,7 +178,7 @@ TEST(broom_paper, absent_keys_may_be_erased_forgotten_and_adapted_without_harm) 
 TEST(broom_paper, a_key_that_r_holds_again_is_not_forgotten) {
     test::paper_world w{small_one()};
     ASSERT_TRUE(w.insert(1));
-    EXPECT_EQ(*w.filter.forget(integer_key{1}.view(), w.truth), erase_outcome::absent);
+    EXPECT_EQ(*w.filter.forget(integer_key{1u}.view(), w.truth), erase_outcome::absent);
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{1}));
     w.take_out(1);
     EXPECT_EQ(*w.filter.adapt(std::uint64_t{1}, w.truth), adapt_outcome::fixed) << "an orphan is removed";
@@ -487,7 +487,7 @@ struct short_digests {
         const auto& self = *static_cast<const short_digests*>(context);
         const std::uint64_t kept = self.inner(key).position >> (64 - 8);
         // Neighbours differ in the lowest bit of the position, or in the seed only.
-        return {(kept >> 5) << 61 | (kept >> 4 & 1), kept & 15};
+        return digest{(kept >> 5) << 61 | (kept >> 4 & 1), kept & 15};
     }
 };
 

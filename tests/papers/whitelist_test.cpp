@@ -162,7 +162,7 @@ TEST(whitelist, a_negative_reads_nothing_and_a_positive_reads_r_once) {
 
 digest one_of_four(const void*, key_view key) noexcept {
     const std::uint64_t which = key.size == 0 ? 0 : std::to_integer<std::uint64_t>(key.data[0]) % 4;
-    return {which << 62, 7};
+    return digest{which << 62, 7};
 }
 
 // Keys with one digest are one key to the filter: all of them stay as long as R holds one of them.
@@ -185,7 +185,7 @@ digest one_position(const void*, key_view key) noexcept {
     std::uint64_t low = 0;
     for (std::size_t i = 0; i < std::min<std::size_t>(8, key.size); ++i)
         low |= std::to_integer<std::uint64_t>(key.data[i]) << 8 * i;
-    return {std::uint64_t{1} << 63, low};
+    return digest{std::uint64_t{1} << 63, low};
 }
 
 // A hash with only one position: the list becomes full, and adapt reports it.
@@ -235,7 +235,7 @@ TEST(whitelist, a_key_missing_in_r_is_answered_no_until_it_is_inserted_again) {
     world w{0, seeded(500, 0.25)};
     faulty_map<memory_map> faulty{w.remote};
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::once(fault_kind::stale, 0, fault_scope::ranges)}}));
-    ASSERT_TRUE(faulty.put(w.filter.hash()(std::uint64_t{5}), integer_key{5}.view()));
+    ASSERT_TRUE(faulty.put(w.filter.hash()(std::uint64_t{5}), integer_key{5u}.view()));
     ASSERT_TRUE(w.filter.insert(std::uint64_t{5}, faulty));
     EXPECT_EQ(*w.filter.adapt(std::uint64_t{5}, faulty), adapt_outcome::fixed);
     EXPECT_EQ(faulty.counts().injected(fault_kind::stale), 1u);

@@ -27,7 +27,7 @@ using std::chrono::nanoseconds;
 class faulty_map_of_ten : public testing::Test {
   protected:
     faulty_map_of_ten() {
-        for (std::uint64_t i = 1; i <= 10; ++i) EXPECT_TRUE(*truth.put({10 * i, i}, "key " + std::to_string(i)));
+        for (std::uint64_t i = 1; i <= 10; ++i) EXPECT_TRUE(*truth.put(digest{10 * i, i}, "key " + std::to_string(i)));
     }
 
     void follow(fault_rule rule) { ASSERT_TRUE(faulty.set_plan({.rules = {rule}})); }
@@ -52,10 +52,10 @@ class faulty_map_of_ten : public testing::Test {
 
 TEST_F(faulty_map_of_ten, passes_every_call_through_until_it_has_a_plan) {
     EXPECT_EQ(read_all(faulty), read_all(truth));
-    EXPECT_TRUE(*faulty.put({5, 5}, "new"));
-    EXPECT_FALSE(*faulty.put({5, 5}, "new"));
-    EXPECT_TRUE(*faulty.contains({5, 5}, "new"));
-    EXPECT_TRUE(*faulty.erase({5, 5}, "new"));
+    EXPECT_TRUE(*faulty.put(digest{5, 5}, "new"));
+    EXPECT_FALSE(*faulty.put(digest{5, 5}, "new"));
+    EXPECT_TRUE(*faulty.contains(digest{5, 5}, "new"));
+    EXPECT_TRUE(*faulty.erase(digest{5, 5}, "new"));
     EXPECT_EQ(faulty.counts().calls, 5u);
     EXPECT_EQ(faulty.counts().injected(), 0u);
     EXPECT_TRUE(faulty.log().empty());
@@ -63,27 +63,27 @@ TEST_F(faulty_map_of_ten, passes_every_call_through_until_it_has_a_plan) {
 
 TEST_F(faulty_map_of_ten, error_before_leaves_everything_undone) {
     follow(fault_rule::from(fault_kind::error_before, 0));
-    const auto put = faulty.put({5, 5}, "new");
+    const auto put = faulty.put(digest{5, 5}, "new");
     ASSERT_FALSE(put);
     EXPECT_EQ(put.error().code(), error_code::io);
     EXPECT_EQ(put.error().message(), "faulty_map: injected error_before in call 0 (put)");
-    EXPECT_FALSE(faulty.erase({10, 1}, "key 1"));
-    EXPECT_FALSE(faulty.contains({10, 1}, "key 1"));
+    EXPECT_FALSE(faulty.erase(digest{10, 1}, "key 1"));
+    EXPECT_FALSE(faulty.contains(digest{10, 1}, "key 1"));
     const auto [done, seen] = visit(0, last_position);
     EXPECT_FALSE(done);
     EXPECT_TRUE(seen.empty());
     EXPECT_EQ(truth.size(), 10u);
-    EXPECT_FALSE(*truth.contains({5, 5}, "new"));
+    EXPECT_FALSE(*truth.contains(digest{5, 5}, "new"));
     EXPECT_EQ(faulty.counts().injected(fault_kind::error_before), 4u);
 }
 
 TEST_F(faulty_map_of_ten, error_after_does_it_all_and_reports_failure) {
     follow(fault_rule::from(fault_kind::error_after, 0));
-    EXPECT_FALSE(faulty.put({5, 5}, "new"));
-    EXPECT_TRUE(*truth.contains({5, 5}, "new"));
-    EXPECT_FALSE(faulty.erase({10, 1}, "key 1"));
-    EXPECT_FALSE(*truth.contains({10, 1}, "key 1"));
-    EXPECT_FALSE(faulty.contains({5, 5}, "new"));
+    EXPECT_FALSE(faulty.put(digest{5, 5}, "new"));
+    EXPECT_TRUE(*truth.contains(digest{5, 5}, "new"));
+    EXPECT_FALSE(faulty.erase(digest{10, 1}, "key 1"));
+    EXPECT_FALSE(*truth.contains(digest{10, 1}, "key 1"));
+    EXPECT_FALSE(faulty.contains(digest{5, 5}, "new"));
     const auto [done, seen] = visit(0, last_position);
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code(), error_code::io);
@@ -113,27 +113,27 @@ TEST_F(faulty_map_of_ten, a_visitor_that_stops_before_the_break_gets_no_error) {
 
 TEST_F(faulty_map_of_ten, stale_answers_omit_what_was_put_and_show_what_was_erased) {
     const std::vector<record> before = read_all(truth);
-    ASSERT_TRUE(*faulty.put({15, 0}, "fresh"));
-    ASSERT_TRUE(*faulty.erase({20, 2}, "key 2"));
-    ASSERT_TRUE(*faulty.put({95, 0}, "fresh too"));
-    ASSERT_FALSE(*faulty.put({95, 0}, "fresh too")) << "changes nothing, so it is not in the journal";
+    ASSERT_TRUE(*faulty.put(digest{15, 0}, "fresh"));
+    ASSERT_TRUE(*faulty.erase(digest{20, 2}, "key 2"));
+    ASSERT_TRUE(*faulty.put(digest{95, 0}, "fresh too"));
+    ASSERT_FALSE(*faulty.put(digest{95, 0}, "fresh too")) << "changes nothing, so it is not in the journal";
     const std::vector<record> now = read_all(truth);
     ASSERT_NE(now, before);
 
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::stale, 0)}, .stale_writes = 3}));
     EXPECT_EQ(visit(0, last_position).seen, before);
     EXPECT_EQ(visit(0, last_position, 2).seen.size(), 2u) << "a visitor may still stop early";
-    EXPECT_FALSE(*faulty.contains({15, 0}, "fresh"));
-    EXPECT_TRUE(*faulty.contains({20, 2}, "key 2"));
+    EXPECT_FALSE(*faulty.contains(digest{15, 0}, "fresh"));
+    EXPECT_TRUE(*faulty.contains(digest{20, 2}, "key 2"));
     EXPECT_EQ(faulty.counts().injected(fault_kind::stale), 4u);
-    EXPECT_TRUE(*faulty.contains({10, 1}, "key 1"));
+    EXPECT_TRUE(*faulty.contains(digest{10, 1}, "key 1"));
     EXPECT_EQ(visit(30, 40).seen.size(), 2u);
     EXPECT_EQ(faulty.counts().injected(fault_kind::stale), 4u) << "a true answer is not a fault";
     EXPECT_EQ(faulty.counts().chosen[static_cast<std::size_t>(fault_kind::stale)], 6u);
 
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::stale, 0)}, .stale_writes = 1}));
-    EXPECT_TRUE(*faulty.contains({15, 0}, "fresh"));
-    EXPECT_FALSE(*faulty.contains({95, 0}, "fresh too"));
+    EXPECT_TRUE(*faulty.contains(digest{15, 0}, "fresh"));
+    EXPECT_FALSE(*faulty.contains(digest{95, 0}, "fresh too"));
     EXPECT_EQ(visit(0, last_position).seen.size(), now.size() - 1);
     EXPECT_EQ(read_all(truth), now) << "R itself is untouched";
 }
@@ -151,17 +151,17 @@ TEST_F(faulty_map_of_ten, stale_answers_go_back_through_several_writes_of_one_re
         EXPECT_EQ(visit(15, 15).seen.size(), then ? 1u : 0u) << depth;
     }
     ASSERT_TRUE(faulty.set_plan({}));
-    for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(*faulty.put({1000 + i, 0}, "late"));
+    for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(*faulty.put(digest{1000 + i, 0}, "late"));
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::stale, 0)}, .stale_writes = 1000}));
     EXPECT_EQ(visit(1000, 2000).seen.size(), 100u - faulty_map_options{}.journal_writes);
 }
 
 TEST_F(faulty_map_of_ten, a_write_whose_reply_was_lost_is_forgotten_by_stale_answers_like_any_other) {
     follow(fault_rule::from(fault_kind::error_after, 0));
-    ASSERT_FALSE(faulty.put({15, 0}, "fresh"));
+    ASSERT_FALSE(faulty.put(digest{15, 0}, "fresh"));
     follow(fault_rule::from(fault_kind::stale, 0));
-    EXPECT_FALSE(*faulty.contains({15, 0}, "fresh"));
-    EXPECT_TRUE(*truth.contains({15, 0}, "fresh"));
+    EXPECT_FALSE(*faulty.contains(digest{15, 0}, "fresh"));
+    EXPECT_TRUE(*truth.contains(digest{15, 0}, "fresh"));
 }
 
 TEST_F(faulty_map_of_ten, wrong_key_changes_the_key_of_one_record_and_nothing_else) {
@@ -176,7 +176,7 @@ TEST_F(faulty_map_of_ten, wrong_key_changes_the_key_of_one_record_and_nothing_el
         }
         EXPECT_EQ(faulty.counts().injected(fault_kind::wrong_key), 1u);
     }
-    ASSERT_TRUE(*truth.put({5, 0}, ""));
+    ASSERT_TRUE(*truth.put(digest{5, 0}, ""));
     follow(fault_rule::once(fault_kind::wrong_key, 0));
     EXPECT_EQ(visit(0, 9).seen.at(0).key.size(), 1u) << "an empty key becomes another one, too";
 }
@@ -220,16 +220,16 @@ TEST_F(faulty_map_of_ten, hangs_wait_for_the_time_out_and_report_it_before_or_af
         {.rules = {fault_rule::once(fault_kind::hang_before, 0), fault_rule::once(fault_kind::hang_after, 1),
                    fault_rule::from(fault_kind::hang_before, 2)},
          .hang = std::chrono::hours{5}}));
-    const auto before = faulty.put({5, 5}, "new");
+    const auto before = faulty.put(digest{5, 5}, "new");
     ASSERT_FALSE(before);
     EXPECT_EQ(before.error().code(), error_code::timeout);
-    EXPECT_FALSE(*truth.contains({5, 5}, "new"));
-    const auto after = faulty.put({5, 5}, "new");
+    EXPECT_FALSE(*truth.contains(digest{5, 5}, "new"));
+    const auto after = faulty.put(digest{5, 5}, "new");
     ASSERT_FALSE(after);
     EXPECT_EQ(after.error().code(), error_code::timeout);
-    EXPECT_TRUE(*truth.contains({5, 5}, "new"));
+    EXPECT_TRUE(*truth.contains(digest{5, 5}, "new"));
     EXPECT_EQ(visit(0, last_position).done.error().code(), error_code::timeout);
-    EXPECT_EQ(faulty.contains({5, 5}, "new").error().code(), error_code::timeout);
+    EXPECT_EQ(faulty.contains(digest{5, 5}, "new").error().code(), error_code::timeout);
     EXPECT_EQ(slept, std::vector<nanoseconds>(4, std::chrono::hours{5}));
     EXPECT_EQ(faulty.counts().injected(fault_kind::hang_before), 3u);
     EXPECT_EQ(faulty.counts().injected(fault_kind::hang_after), 1u);
@@ -240,14 +240,16 @@ TEST(faulty_map, really_sleeps_by_default_until_it_is_cancelled) {
     faulty_map faulty{truth};
     ASSERT_TRUE(faulty.set_plan(
         {.rules = {fault_rule::from(fault_kind::hang_before, 0)}, .hang = std::chrono::milliseconds{1}}));
-    EXPECT_EQ(faulty.contains({1, 1}, "k").error().code(), error_code::timeout) << "ends by itself";
+    EXPECT_EQ(faulty.contains(digest{1, 1}, "k").error().code(), error_code::timeout) << "ends by itself";
 
     ASSERT_TRUE(
         faulty.set_plan({.rules = {fault_rule::from(fault_kind::hang_before, 0)}, .hang = std::chrono::hours{24}}));
     std::atomic<int> returned{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i) {
-        threads.emplace_back([&] { returned += faulty.contains({1, 1}, "k").error().code() == error_code::timeout; });
+        threads.emplace_back([&] {
+            returned += faulty.contains(digest{1, 1}, "k").error().code() == error_code::timeout;
+        });
     }
     while (faulty.counts().injected(fault_kind::hang_before) < 3) std::this_thread::yield();
     EXPECT_EQ(returned, 0);
@@ -255,7 +257,7 @@ TEST(faulty_map, really_sleeps_by_default_until_it_is_cancelled) {
     faulty.cancel_hangs();
     for (auto& each : threads) each.join();
     EXPECT_EQ(returned, 3);
-    EXPECT_FALSE(faulty.contains({1, 1}, "k")) << "returns at once: still cancelled";
+    EXPECT_FALSE(faulty.contains(digest{1, 1}, "k")) << "returns at once: still cancelled";
 }
 
 TEST_F(faulty_map_of_ten, follows_a_schedule_of_lists_ranges_and_scopes) {
@@ -264,8 +266,8 @@ TEST_F(faulty_map_of_ten, follows_a_schedule_of_lists_ranges_and_scopes) {
                    fault_rule::from(fault_kind::error_before, 2, fault_scope::reads),
                    fault_rule::once(fault_kind::hang_before, 3, fault_scope::writes)}}));
     std::vector<bool> outcomes;
-    const auto put = [&] { outcomes.push_back(faulty.put({1, outcomes.size()}, "k").has_value()); };
-    const auto ask = [&] { outcomes.push_back(faulty.contains({10, 1}, "key 1").has_value()); };
+    const auto put = [&] { outcomes.push_back(faulty.put(digest{1, outcomes.size()}, "k").has_value()); };
+    const auto ask = [&] { outcomes.push_back(faulty.contains(digest{10, 1}, "key 1").has_value()); };
     put();  // call 0, write 0
     put();  // call 1, write 1: error_before
     ask();  // call 2, read 0
@@ -287,8 +289,8 @@ TEST_F(faulty_map_of_ten, leaves_a_call_alone_when_the_kind_does_not_fit_it) {
     for (const fault_kind kind : {fault_kind::error_midway, fault_kind::stale, fault_kind::wrong_key,
                                   fault_kind::wrong_seed, fault_kind::out_of_range, fault_kind::duplicate}) {
         follow(fault_rule::from(kind, 0));
-        EXPECT_TRUE(faulty.put({7, 7}, "k").has_value()) << to_string(kind);
-        EXPECT_TRUE(faulty.erase({7, 7}, "k").has_value());
+        EXPECT_TRUE(faulty.put(digest{7, 7}, "k").has_value()) << to_string(kind);
+        EXPECT_TRUE(faulty.erase(digest{7, 7}, "k").has_value());
         EXPECT_EQ(faulty.counts().chosen, fault_counts{}.chosen);
     }
 }
@@ -311,15 +313,15 @@ fault_run random_run(std::uint64_t seed) {
         const auto note = [&](const result<bool>& r) {
             run.answers.emplace_back(r ? (*r ? "y" : "n") : r.error().message());
         };
-        note(faulty.put({i % 97, i % 2}, "key"));
-        note(faulty.contains({i % 89, 0}, "key"));
+        note(faulty.put(digest{i % 97, i % 2}, "key"));
+        note(faulty.contains(digest{i % 89, 0}, "key"));
         std::string seen;
         const auto done = faulty.for_each(0, 50, [&](const digest& where, key_view key) {
             seen += std::to_string(where.position) + std::string{key.text()};
             return true;
         });
         run.answers.push_back(seen + (done ? "" : std::string{done.error().message()}));
-        note(faulty.erase({i * 7 % 97, 0}, "key"));
+        note(faulty.erase(digest{i * 7 % 97, 0}, "key"));
     }
     run.log = faulty.log();
     run.counts = faulty.counts();
@@ -357,7 +359,7 @@ TEST(faulty_map, keeps_its_log_within_bounds_and_its_counts_exact) {
     memory_map truth;
     faulty_map faulty{truth, {.log_events = 10}};
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::error_before, 0)}}));
-    for (int i = 0; i < 100; ++i) EXPECT_FALSE(faulty.contains({1, 1}, "k"));
+    for (int i = 0; i < 100; ++i) EXPECT_FALSE(faulty.contains(digest{1, 1}, "k"));
     EXPECT_EQ(faulty.log().size(), 10u);
     EXPECT_EQ(faulty.counts().injected(fault_kind::error_before), 100u);
 }
@@ -384,7 +386,7 @@ TEST(faulty_map, refuses_an_invalid_plan_and_keeps_the_old_one) {
         EXPECT_EQ(refused.error().code(), error_code::invalid_argument);
         EXPECT_NE(refused.error().message().find(named), std::string::npos) << refused.error().message();
     }
-    EXPECT_FALSE(faulty.contains({1, 1}, "k")) << "the old plan still holds";
+    EXPECT_FALSE(faulty.contains(digest{1, 1}, "k")) << "the old plan still holds";
 }
 
 TEST(faulty_map, loses_no_call_and_no_journal_entry_between_threads) {
@@ -398,10 +400,10 @@ TEST(faulty_map, loses_no_call_and_no_journal_entry_between_threads) {
     for (std::uint64_t id = 0; id < 4; ++id) {
         threads.emplace_back([&, id] {
             for (std::uint64_t i = 0; i < rounds; ++i) {
-                (void)faulty.put({i % 20, id}, "key");
-                (void)faulty.contains({i % 20, id}, "key");
+                (void)faulty.put(digest{i % 20, id}, "key");
+                (void)faulty.contains(digest{i % 20, id}, "key");
                 (void)faulty.for_each(0, 10, [](const digest&, key_view) { return true; });
-                (void)faulty.erase({i % 20, id}, "key");
+                (void)faulty.erase(digest{i % 20, id}, "key");
             }
         });
     }

@@ -22,7 +22,7 @@ namespace {
 // Inline and long keys, in an order that splits leaves and roots.
 [[nodiscard]] record scripted(std::uint64_t index) {
     const std::uint64_t scattered = index * 0x9e3779b97f4a7c15u;
-    return {{scattered >> 60, scattered}, index % 3 == 0 ? "short" : "a key beyond eight bytes"};
+    return {digest{scattered >> 60, scattered}, index % 3 == 0 ? "short" : "a key beyond eight bytes"};
 }
 
 TEST(memory_map_allocation, a_put_without_memory_is_an_error_and_changes_nothing) {
@@ -102,7 +102,7 @@ TEST(memory_map_allocation, a_key_longer_than_any_memory_is_out_of_memory_and_no
     const std::byte one{};
     for (const std::size_t size : {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() - 7,
                                    std::numeric_limits<std::size_t>::max() / 2}) {
-        const auto outcome = map.put({1, 1}, key_view{&one, size});
+        const auto outcome = map.put(digest{1, 1}, key_view{&one, size});
         ASSERT_FALSE(outcome);
         EXPECT_EQ(outcome.error().code(), error_code::out_of_memory);
     }
@@ -112,7 +112,7 @@ TEST(memory_map_allocation, a_key_longer_than_any_memory_is_out_of_memory_and_no
 TEST(faulty_map_allocation, a_fault_without_memory_is_reported_as_out_of_memory) {
     memory_map map;
     faulty_map faulty{map};
-    for (std::uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(*faulty.put({i, i}, "a key beyond eight bytes"));
+    for (std::uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(*faulty.put(digest{i, i}, "a key beyond eight bytes"));
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::stale, 0)}}));
     std::uint64_t failures = 0;
     for (std::uint64_t allowed = 0;; ++allowed) {

@@ -44,7 +44,7 @@ class chance {
         return "a longer key, number " + std::to_string(which) + std::string(which, '.');
     }
 
-    record next() { return {{position(), below(3)}, key()}; }
+    record next() { return {digest{position(), below(3)}, key()}; }
 
   private:
     std::mt19937_64 random_;

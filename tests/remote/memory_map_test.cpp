@@ -22,23 +22,23 @@ TEST(memory_map, is_empty_at_first_in_every_answer) {
     memory_map map;
     EXPECT_EQ(map.size(), 0u);
     EXPECT_EQ(map.bytes(), sizeof map);
-    EXPECT_FALSE(*map.contains({1, 2}, "a"));
-    EXPECT_FALSE(*map.erase({1, 2}, "a"));
+    EXPECT_FALSE(*map.contains(digest{1, 2}, "a"));
+    EXPECT_FALSE(*map.erase(digest{1, 2}, "a"));
     EXPECT_TRUE(read_all(map).empty());
     EXPECT_TRUE(map.audit());
 }
 
 TEST(memory_map, reports_whether_a_record_is_new_and_keeps_one_of_each) {
     memory_map map;
-    EXPECT_TRUE(*map.put({1, 2}, "a"));
-    EXPECT_FALSE(*map.put({1, 2}, "a"));
+    EXPECT_TRUE(*map.put(digest{1, 2}, "a"));
+    EXPECT_FALSE(*map.put(digest{1, 2}, "a"));
     EXPECT_EQ(map.size(), 1u);
-    EXPECT_TRUE(*map.contains({1, 2}, "a"));
-    EXPECT_FALSE(*map.contains({1, 3}, "a"));
-    EXPECT_FALSE(*map.contains({0, 2}, "a"));
-    EXPECT_FALSE(*map.contains({1, 2}, "b"));
-    EXPECT_TRUE(*map.erase({1, 2}, "a"));
-    EXPECT_FALSE(*map.erase({1, 2}, "a"));
+    EXPECT_TRUE(*map.contains(digest{1, 2}, "a"));
+    EXPECT_FALSE(*map.contains(digest{1, 3}, "a"));
+    EXPECT_FALSE(*map.contains(digest{0, 2}, "a"));
+    EXPECT_FALSE(*map.contains(digest{1, 2}, "b"));
+    EXPECT_TRUE(*map.erase(digest{1, 2}, "a"));
+    EXPECT_FALSE(*map.erase(digest{1, 2}, "a"));
     EXPECT_EQ(map.size(), 0u);
 }
 
@@ -48,24 +48,24 @@ TEST(memory_map, lets_equal_digests_coexist_and_sorts_them_by_unsigned_bytes_wit
                                              "bbbbbbbbb", "bbbbbbbbc",          "c", "\x7f", "\x80", "\xff"};
     std::vector<std::string> shuffled = sorted;
     std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937{3});
-    for (const auto& key : shuffled) EXPECT_TRUE(*map.put({5, 5}, key));
-    for (const auto& key : shuffled) EXPECT_FALSE(*map.put({5, 5}, key));
+    for (const auto& key : shuffled) EXPECT_TRUE(*map.put(digest{5, 5}, key));
+    for (const auto& key : shuffled) EXPECT_FALSE(*map.put(digest{5, 5}, key));
     std::vector<std::string> read;
     for (const auto& each : read_range(map, 5, 5)) read.push_back(each.key);
     EXPECT_EQ(read, sorted);
-    EXPECT_TRUE(*map.erase({5, 5}, "bbbbbbbb"));
-    EXPECT_FALSE(*map.contains({5, 5}, "bbbbbbbb"));
-    EXPECT_TRUE(*map.contains({5, 5}, "bbbbbbbbb"));
+    EXPECT_TRUE(*map.erase(digest{5, 5}, "bbbbbbbb"));
+    EXPECT_FALSE(*map.contains(digest{5, 5}, "bbbbbbbb"));
+    EXPECT_TRUE(*map.contains(digest{5, 5}, "bbbbbbbbb"));
 }
 
 TEST(memory_map, distinguishes_an_empty_key_from_none_and_eight_zero_bytes_from_seven) {
     memory_map map;
-    EXPECT_FALSE(*map.contains({0, 0}, key_view{}));
-    EXPECT_TRUE(*map.put({0, 0}, key_view{}));
-    EXPECT_FALSE(*map.put({0, 0}, ""));
-    EXPECT_TRUE(*map.put({0, 0}, std::string(7, '\0')));
-    EXPECT_TRUE(*map.put({0, 0}, std::string(8, '\0')));
-    EXPECT_TRUE(*map.put({0, 0}, std::string(9, '\0')));
+    EXPECT_FALSE(*map.contains(digest{0, 0}, key_view{}));
+    EXPECT_TRUE(*map.put(digest{0, 0}, key_view{}));
+    EXPECT_FALSE(*map.put(digest{0, 0}, ""));
+    EXPECT_TRUE(*map.put(digest{0, 0}, std::string(7, '\0')));
+    EXPECT_TRUE(*map.put(digest{0, 0}, std::string(8, '\0')));
+    EXPECT_TRUE(*map.put(digest{0, 0}, std::string(9, '\0')));
     EXPECT_EQ(map.size(), 4u);
 }
 
@@ -90,8 +90,8 @@ TEST(memory_map, keeps_every_byte_of_keys_of_every_length_up_to_300_and_of_a_meb
 TEST(memory_map, reaches_position_0_and_the_last_position_and_takes_both_ends_of_a_range) {
     memory_map map;
     for (const std::uint64_t position : {std::uint64_t{0}, std::uint64_t{1}, last_position - 1, last_position}) {
-        EXPECT_TRUE(*map.put({position, last_position}, "first"));
-        EXPECT_TRUE(*map.put({position, 0}, "second"));
+        EXPECT_TRUE(*map.put(digest{position, last_position}, "first"));
+        EXPECT_TRUE(*map.put(digest{position, 0}, "second"));
     }
     EXPECT_EQ(read_all(map).size(), 8u);
     EXPECT_EQ(read_range(map, 0, 0).size(), 2u);
@@ -104,7 +104,7 @@ TEST(memory_map, reaches_position_0_and_the_last_position_and_takes_both_ends_of
 
 TEST(memory_map, stops_when_the_visitor_says_so_and_calls_that_a_success) {
     memory_map map;
-    for (std::uint64_t position = 0; position < 1000; ++position) ASSERT_TRUE(*map.put({position, 0}, "k"));
+    for (std::uint64_t position = 0; position < 1000; ++position) ASSERT_TRUE(*map.put(digest{position, 0}, "k"));
     for (const std::size_t wanted : {1u, 63u, 64u, 65u, 500u, 1000u}) {
         std::size_t seen = 0;
         EXPECT_TRUE(map.for_each(0, last_position, [&](const digest& where, key_view) {
@@ -117,15 +117,15 @@ TEST(memory_map, stops_when_the_visitor_says_so_and_calls_that_a_success) {
 
 TEST(memory_map, releases_its_lock_when_a_visitor_throws) {
     memory_map map;
-    ASSERT_TRUE(*map.put({1, 1}, "a"));
+    ASSERT_TRUE(*map.put(digest{1, 1}, "a"));
     EXPECT_THROW((void)map.for_each(0, 9, [](const digest&, key_view) -> bool { throw std::runtime_error{"visitor"}; }),
                  std::runtime_error);
-    EXPECT_TRUE(*map.put({2, 2}, "b"));
+    EXPECT_TRUE(*map.put(digest{2, 2}, "b"));
 }
 
 TEST(memory_map, accepts_any_callable_as_visitor) {
     memory_map map;
-    ASSERT_TRUE(*map.put({1, 1}, "a"));
+    ASSERT_TRUE(*map.put(digest{1, 1}, "a"));
     int seen = 0;
     struct mutable_visitor {
         int& count;
@@ -162,7 +162,7 @@ TYPED_TEST(tiny_memory_map, stays_a_valid_tree_at_every_step_of_growing_and_shri
     for (const std::uint64_t records_per_position : {count, std::size_t{4}, std::size_t{1}}) {
         const auto record_of = [&](std::size_t index) {
             const std::string text = std::to_string(1000 + index);
-            return record{{index / records_per_position, index % records_per_position / 2},
+            return record{digest{index / records_per_position, index % records_per_position / 2},
                           index % 2 ? text : text + " and more"};
         };
         for (const auto& in : orders) {
@@ -197,7 +197,8 @@ TEST(memory_map, holds_a_million_records_in_the_memory_it_promises) {
     constexpr std::size_t count = 1'000'000;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t key = i;
-        ASSERT_TRUE(*map.put({random(), random()}, key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}));
+        ASSERT_TRUE(
+            *map.put(digest{random(), random()}, key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}));
     }
     EXPECT_EQ(map.size(), count);
     // 25 bytes a slot. Leaves of a B+ tree under random inserts are ln 2 = 69 % full, and inner

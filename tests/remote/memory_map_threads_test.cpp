@@ -20,7 +20,7 @@ namespace {
 TEST(memory_map_threads, readers_always_see_the_stable_records_in_order_beside_writers) {
     basic_memory_map<4, 4> map;  // tiny nodes: nearly every write moves something
     constexpr std::uint64_t stable = 500;
-    for (std::uint64_t i = 0; i < stable; ++i) ASSERT_TRUE(*map.put({i * 10, i}, "stable"));
+    for (std::uint64_t i = 0; i < stable; ++i) ASSERT_TRUE(*map.put(digest{i * 10, i}, "stable"));
 
     const int rounds = scaled(40'000, 1'000'000);
     std::atomic<int> faults{0};
@@ -51,7 +51,7 @@ TEST(memory_map_threads, readers_always_see_the_stable_records_in_order_beside_w
                     return true;
                 });
                 const std::uint64_t expected = last / 10 - (first + 9) / 10 + 1;
-                if (!done || seen != expected || !*map.contains({first / 10 * 10, first / 10}, "stable")) {
+                if (!done || seen != expected || !*map.contains(digest{first / 10 * 10, first / 10}, "stable")) {
                     ++faults;
                 }
             }
@@ -74,12 +74,12 @@ TEST(memory_map_threads, of_many_puts_of_one_record_exactly_one_reports_it_as_ne
         for (auto& each : threads) each.join();
     };
     everywhere([&] {
-        for (std::uint64_t i = 0; i < records; ++i) fresh += *map.put({i % 50, i}, "same key for all") ? 1 : 0;
+        for (std::uint64_t i = 0; i < records; ++i) fresh += *map.put(digest{i % 50, i}, "same key for all") ? 1 : 0;
     });
     EXPECT_EQ(fresh, records);
     EXPECT_EQ(map.size(), records);
     everywhere([&] {
-        for (std::uint64_t i = 0; i < records; ++i) gone += *map.erase({i % 50, i}, "same key for all") ? 1 : 0;
+        for (std::uint64_t i = 0; i < records; ++i) gone += *map.erase(digest{i % 50, i}, "same key for all") ? 1 : 0;
     });
     EXPECT_EQ(gone, records);
     EXPECT_EQ(map.size(), 0u);

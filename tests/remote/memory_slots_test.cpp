@@ -108,15 +108,15 @@ TEST(with_slots, passes_every_call_on_to_the_map_or_the_slots_it_is_made_of) {
     memory_map map;
     memory_slots slots;
     with_slots both{map, slots};
-    EXPECT_TRUE(*both.put({1, 2}, "member"));
-    EXPECT_TRUE(*both.contains({1, 2}, "member"));
+    EXPECT_TRUE(*both.put(digest{1, 2}, "member"));
+    EXPECT_TRUE(*both.contains(digest{1, 2}, "member"));
     EXPECT_EQ(read_all(both), read_all(map));
     fill(both, 7, 3);
     EXPECT_EQ(slots_between(both, 0, last_slot), slots_between(slots, 0, last_slot));
     EXPECT_EQ(read_slot(both, 8), "key 8");
     EXPECT_TRUE(both.clear_slots(8, 8));
     EXPECT_EQ(read_slot(slots, 8), std::nullopt);
-    EXPECT_TRUE(*both.erase({1, 2}, "member"));
+    EXPECT_TRUE(*both.erase(digest{1, 2}, "member"));
     EXPECT_EQ(map.size(), 0u);
     EXPECT_EQ(&both.map(), &map);
     EXPECT_EQ(&both.slots(), &slots);

@@ -49,7 +49,7 @@ template <class R>
                                                   std::size_t at_most) {
     std::vector<record> found;
     if (first > last) return found;
-    for (auto at = exact.lower_bound({{first, 0}, ""});
+    for (auto at = exact.lower_bound({digest{first, 0}, ""});
          at != exact.end() && at->where.position <= last && found.size() < at_most; ++at) {
         found.push_back(*at);
     }

@@ -120,7 +120,7 @@ TEST(store_audit, names_keys_and_records_that_the_other_side_lacks) {
         for (std::uint64_t i = 0; i < 3 && done.ok(); ++i) done = db.base().Delete({}, key_number(i));
         rocksdb::ColumnFamilyHandle* const index = db.family(rocks::index_family_name);
         if (done.ok()) done = db.base().Put({}, index, "short", {});
-        const digest wrong{.position = 1, .seed = 2};
+        const digest wrong{1, 2};
         if (done.ok()) done = db.base().Put({}, index, rocks::record_key{wrong, "ada"}.slice(), {});
         return done;
     });

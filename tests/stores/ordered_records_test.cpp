@@ -52,7 +52,7 @@ class ordered_records_test : public ::testing::Test {
 // of positions.
 digest few(splitmix& chance) {
     static constexpr std::uint64_t positions[] = {0, 1, 255, 256, std::uint64_t{1} << 63, greatest - 1, greatest};
-    return {.position = positions[chance.below(7)], .seed = chance.below(3) * 0x80};
+    return digest{positions[chance.below(7)], chance.below(3) * 0x80};
 }
 
 TEST_F(ordered_records_test, records_agree_with_a_set_under_random_operations) {
@@ -103,7 +103,7 @@ TEST_F(ordered_records_test, a_walk_over_neighbouring_ranges_reads_every_record_
     splitmix chance{4};
     std::set<entry> model;
     for (int i = 0; i < 500; ++i) {
-        const digest d{.position = chance(), .seed = chance()};
+        const digest d{chance(), chance()};
         ASSERT_TRUE(*records.put(d, std::to_string(i)));
         model.insert({d, std::to_string(i)});
     }
@@ -132,7 +132,7 @@ TEST_F(ordered_records_test, a_walk_only_reads) {
 
 TEST_F(ordered_records_test, a_record_without_a_digest_is_damage) {
     ordered_records records{db(), family()};
-    ASSERT_TRUE(*records.put({.position = 5, .seed = 6}, "ada"));
+    ASSERT_TRUE(*records.put(digest{5, 6}, "ada"));
     ASSERT_TRUE(db().Put({}, &family(), std::string(15, '\x01'), "").ok());
     const auto count = [](const digest&, key_view) { return true; };
     EXPECT_EQ(records.for_each(0, greatest, count).error().code(), error_code::corrupt);
@@ -143,9 +143,9 @@ TEST_F(ordered_records_test, a_record_without_a_digest_is_damage) {
 
 TEST_F(ordered_records_test, put_keeps_the_value_of_a_record_that_is_there) {
     ordered_records records{db(), family()};
-    const rocks::record_key name{{.position = 1, .seed = 2}, "ada"};
+    const rocks::record_key name{digest{1, 2}, "ada"};
     ASSERT_TRUE(db().Put({}, &family(), name.slice(), "1815").ok());
-    EXPECT_FALSE(*records.put({.position = 1, .seed = 2}, "ada"));
+    EXPECT_FALSE(*records.put(digest{1, 2}, "ada"));
     std::string value;
     ASSERT_TRUE(db().Get({}, &family(), name.slice(), &value).ok());
     EXPECT_EQ(value, "1815");

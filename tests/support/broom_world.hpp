@@ -53,7 +53,9 @@ class findings {
 // The bytes of an integer key, as the filter sees them on a little-endian machine.
 struct integer_key {
     std::uint64_t value;
-    [[nodiscard]] key_view view() const noexcept { return {reinterpret_cast<const std::byte*>(&value), sizeof value}; }
+    [[nodiscard]] key_view view() const noexcept {
+        return key_view{reinterpret_cast<const std::byte*>(&value), sizeof value};
+    }
 };
 
 struct world_setup {

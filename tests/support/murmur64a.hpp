@@ -43,7 +43,7 @@ inline constexpr std::uint64_t murmur_factor = 0xc6a4a7935bd1e995;
 // In the form of a filter's hash: two words of digest from two seeds. `context` is the first seed.
 [[nodiscard]] inline digest murmur_digest(const void* context, key_view key) noexcept {
     const std::uint64_t seed = *static_cast<const std::uint64_t*>(context);
-    return {murmur64a(key, seed), murmur64a(key, ~seed * 0x9e3779b97f4a7c15)};
+    return digest{murmur64a(key, seed), murmur64a(key, ~seed * 0x9e3779b97f4a7c15)};
 }
 
 // The seed must outlive the hasher.

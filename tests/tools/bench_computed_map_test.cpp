@@ -68,15 +68,15 @@ TEST(bench_computed_map, contains_its_integers_and_nothing_else) {
     computed_map computed{hash, {.keys = 100, .slices = 4}};
     const auto holds = [&](std::uint64_t key) {
         const auto bytes = bytes_of(key);
-        return *computed.contains(hash(key), {bytes.data(), bytes.size()});
+        return *computed.contains(hash(key), key_view{bytes.data(), bytes.size()});
     };
     EXPECT_TRUE(holds(0));
     EXPECT_TRUE(holds(99));
     EXPECT_FALSE(holds(100));
     EXPECT_FALSE(holds(UINT64_MAX));
     const auto bytes = bytes_of(5);
-    EXPECT_FALSE(*computed.contains(hash(6), {bytes.data(), bytes.size()}));
-    EXPECT_FALSE(*computed.contains(hash(6), "no eight bytes"));
+    EXPECT_FALSE(*computed.contains(hash(6u), digest{bytes.data(), bytes.size()}));
+    EXPECT_FALSE(*computed.contains(hash(6u), "no eight bytes"));
 }
 
 TEST(bench_computed_map, refuses_writes) {

@@ -83,7 +83,7 @@ TEST(bench_flat_slots, answer_as_memory_slots_do_with_and_without_a_meter) {
 TEST(bench_flat_slots, a_visit_ends_when_the_visitor_returns_false) {
     flat_slots flat;
     clocked_slots<flat_slots> clocked{flat};
-    const integer_key one{1};
+    const integer_key one{1u};
     const slot_change changes[] = {{3, one.view()}, {5, one.view()}, {generation, one.view()}};
     ASSERT_TRUE(flat.write_slots(changes));
     int seen = 0;
@@ -94,7 +94,7 @@ TEST(bench_flat_slots, a_visit_ends_when_the_visitor_returns_false) {
 
 TEST(bench_flat_slots, a_key_of_another_length_is_refused_and_nothing_written) {
     flat_slots flat;
-    const integer_key one{1};
+    const integer_key one{1u};
     const slot_change changes[] = {{3, one.view()}, {4, key_view{"short"}}};
     EXPECT_FALSE(flat.write_slots(changes));
     EXPECT_FALSE(at(flat, 3));

@@ -69,7 +69,7 @@ TEST(bench_stalls, a_watch_sees_every_growth_from_begin_to_end) {
     growth_watch watch{1'000, filter->stats()};
     for (std::uint64_t i = 0; i < 40'000; ++i) {
         const auto bytes = tool::bench::bytes_of(i);
-        ASSERT_TRUE(remote.put(filter->hash()(i), {bytes.data(), bytes.size()}));
+        ASSERT_TRUE(remote.put(filter->hash()(i), key_view{bytes.data(), bytes.size()}));
         ASSERT_TRUE(filter->insert(i, remote));
         watch.after({.begin = {}, .end = {}, .own_ns = i, .number = i}, filter->stats(), filter->is_growing());
         if (i % 50 == 0 && filter->details().growth_done > 0) {

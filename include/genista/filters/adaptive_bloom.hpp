@@ -1,8 +1,8 @@
 // adaptive_bloom_filter: a Bloom filter made adaptive by a cascade of further ones [broom17 §5,
 // Fig. 1, Thm 19].
 //
-// Every cell is alive or dead. A false positive kills one of its cells, and the members that use
-// the cell move up:
+// Every cell is alive or dead. A false positive kills one of its cells, and the stored keys that
+// use the cell move up:
 //
 //     level 0      all n keys, ε              0 1 1 † 0 1 ...    † a dead cell: whoever meets it is looked for one level up
 //     level 1      who uses a dead cell, ε²   1 0 † 1 ...
@@ -12,13 +12,13 @@
 //
 //   LOOKUP   some cell 0: absent. All 1, none dead: present. All 1 and some dead: ask the next
 //            level.
-//   FIX      kill one cell of the false positive, chosen by chance, and insert all members that use
-//            it into the next level.
+//   FIX      kill one cell of the false positive, chosen by chance, and insert all stored keys that
+//            use it into the next level.
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned for as long as
 //       R holds x, under threads, new hash functions, failing stores and failing memory.
-//   I2  A call that reports `full` or an error has changed nothing that anybody could see.
-//   I3  A member is in level i + 1 exactly if it is in level i and uses a dead cell there.
+//   I2  A call that reports `full` or an error has changed nothing that a call could see.
+//   I3  A stored key is in level i + 1 exactly if it is in level i and uses a dead cell there.
 //   I4  After adapt(x) said `fixed`, may_contain(x) is false until somebody is inserted, another
 //       key is repaired, or all get new hash functions.
 //
@@ -26,8 +26,8 @@
 // call that has R lays all keys anew under new hash functions. The same happens where a level has
 // taken all the keys it was made for.
 //
-// **There is no erase**: the text gives none, a cell does not know how many use it. A key that has
-// left R is a false positive like any other, and is repaired like one; adapt() then takes its
+// **There is no erase**: the paper gives none, a cell does not say how many keys use it. A key that
+// has left R is a false positive like any other, and is repaired like one; adapt() then takes its
 // records out of the index, and does not move it up. Whoever puts it back into R calls insert()
 // again.
 //
@@ -66,11 +66,11 @@ struct adaptive_bloom_options {
 
 // One level, as it is at the moment.
 struct adaptive_bloom_level {
-    unsigned functions = 0;   // the text's k_i; 0 in the last level, which has no cells
+    unsigned functions = 0;   // the paper's k_i; 0 in the last level, which has no cells
     std::uint64_t cells = 0;  // or slots of the last level
-    std::uint64_t keys = 0;   // the text's n_i: who was ever inserted since the hash functions are new
+    std::uint64_t keys = 0;   // the paper's n_i: keys inserted since the hash functions are new
     double expected = 0;      // its expectation after n queries, at most
-    std::uint64_t most = 0;   // more than these, and all is laid anew
+    std::uint64_t most = 0;   // more than these, and all keys are rehashed
     std::uint64_t dead = 0;
     std::uint64_t cell_bytes = 0, dead_bytes = 0;
 };
@@ -104,10 +104,10 @@ class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
     adaptive_bloom_filter& operator=(adaptive_bloom_filter&&) noexcept;
     ~adaptive_bloom_filter();
 
-    // insert, adapt, rebuild, build: index_surface.hpp. Nothing is read at an insert, so that
-    // nobody knows whether the key was there before: it is `inserted`, and counts once more until
-    // the next rebuild. A rebuild takes memory for both filters meanwhile, and room for both
-    // indexes in R.
+    // insert, adapt, rebuild, build: index_surface.hpp. Nothing is read at an insert, so that it is
+    // not known whether the key was there before: it is `inserted`, and counts once more until the
+    // next rebuild. A rebuild takes memory for both filters meanwhile, and room for both indexes in
+    // R.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
     // rebuild first; until then insert and adapt are errors.
@@ -118,7 +118,7 @@ class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] adaptive_bloom_details details() const;
     [[nodiscard]] const hasher& hash() const noexcept;
-    // A look-up that tells what it did, and counts as no query.
+    // A look-up that reports what it did, and counts as no query.
     [[nodiscard]] adaptive_bloom_path path_of(const digest& d) const noexcept;
 
     // Bits of all levels and of the lists of dead cells: it never takes more.

@@ -60,8 +60,8 @@ class blocked_bloom_filter : public filter_surface<blocked_bloom_filter>, public
     // promise, slowly, and no key is lost.
     [[nodiscard]] static result<blocked_bloom_filter> make(const filter_options& options = {}) noexcept;
 
-    insert_outcome insert(std::uint64_t key) noexcept {
-        return count(kernels_->insert_integer(state_, hash_.state(), key));
+    insert_outcome insert(integer_key key) noexcept {
+        return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
     }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
@@ -80,7 +80,7 @@ class blocked_bloom_filter : public filter_surface<blocked_bloom_filter>, public
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
     [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept;
-    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate) noexcept;
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept;
 
   private:
     friend filter_surface;

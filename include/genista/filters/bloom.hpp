@@ -1,4 +1,4 @@
-// bloom_filter: the filter everyone knows, 1.44·log2(1/ε) bits a key, k = log2(1/ε) probes. The
+// bloom_filter: the classic filter, 1.44·log2(1/ε) bits a key, k = log2(1/ε) probes. The
 // baseline, and the smallest of the filters here that take any rate; blocked_bloom_filter is
 // several times faster for a little more space.
 //
@@ -46,8 +46,8 @@ class bloom_filter : public filter_surface<bloom_filter>, public insert_surface<
     // promise, slowly, and no key is lost.
     [[nodiscard]] static result<bloom_filter> make(const filter_options& options = {}) noexcept;
 
-    insert_outcome insert(std::uint64_t key) noexcept {
-        return count(kernels_->insert_integer(state_, hash_.state(), key));
+    insert_outcome insert(integer_key key) noexcept {
+        return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
     }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
@@ -66,7 +66,7 @@ class bloom_filter : public filter_surface<bloom_filter>, public insert_surface<
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
     [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept;
-    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate) noexcept;
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept;
 
   private:
     friend filter_surface;

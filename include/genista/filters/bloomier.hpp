@@ -13,7 +13,7 @@
 // ⌈log2(2/ε)⌉ bits does with probability ≤ 2/2^r ≤ ε, *proved* over the draw of h. h reads 64 bits
 // of a key's digest, as the hash gives them to integers and texts alike; that these differ for x ≠
 // y is what a digest is believed to do (all but one in 2^64), which is why rates below 2^-48 are
-// refused. A false positive has the value of an element of S, as the text promises.
+// refused. A false positive has the value of an element of S, as the paper promises.
 //
 // Beside its rivals: all in all log2(1/ε) + 1 + 2.7 bits a key and the value, at n = 10^7, where a
 // Bloom filter takes 1.44 log2(1/ε) and has no values. Take it where the keys are known beforehand:
@@ -98,7 +98,7 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
     static constexpr unsigned max_value_bits = 64;
 
     // values[i] belongs to keys[i]; with value_bits = 0 there need be none. Digests, if given, are
-    // those of options.hash. No keys at all make a filter to which everybody is absent. Beside the
+    // those of options.hash. No keys at all make a filter to which every key is absent. Beside the
     // filter it takes 17 bytes a key while it works, and 512 KiB a thread at most.
     [[nodiscard]] static result<bloomier_filter> build(const bloomier_options& options,
                                                        std::span<const std::uint64_t> keys,
@@ -113,8 +113,8 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
 
     // The value of a key of S; of an absent key nothing, or, with probability ≤ ε, the value of
     // some key of S. Local.
-    [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t key) const noexcept {
-        return optional_of(kernels_->find_integer(state_, hash_.state(), key));
+    [[nodiscard]] std::optional<std::uint64_t> find(integer_key key) const noexcept {
+        return optional_of(kernels_->find_integer(state_, hash_.state(), key.value()));
     }
     [[nodiscard]] std::optional<std::uint64_t> find(key_view key) const noexcept { return find(hash_(key)); }
     [[nodiscard]] std::optional<std::uint64_t> find(const digest& d) const noexcept {
@@ -140,13 +140,13 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
                                out_bits.data());
     }
 
-    // For keys of S; the caller vouches: an absent key who passes the check (probability ≤ ε)
-    // changes the value of somebody else. A value of more than value_bits bits is an error.
+    // REQUIRES: a key of S. An absent key that passes the check (probability ≤ ε) changes the value
+    // of another key. A value of more than value_bits bits is an error.
     [[nodiscard]] result<update_outcome> update(const digest& d, std::uint64_t value) noexcept;
     [[nodiscard]] result<update_outcome> update(key_view key, std::uint64_t value) noexcept {
         return update(hash_(key), value);
     }
-    [[nodiscard]] result<update_outcome> update(std::uint64_t key, std::uint64_t value) noexcept {
+    [[nodiscard]] result<update_outcome> update(integer_key key, std::uint64_t value) noexcept {
         return update(hash_(key), value);
     }
 

@@ -49,23 +49,23 @@
 #include "genista/detail/filters/broom/range_source.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/detail/format/snapshot.hpp"
+#include "genista/detail/remote/caught.hpp"
 #include "genista/filters/filter.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 
 // What an erase leaves behind (docs/filters/broom.md, "The price under churn").
 enum class broom_history : std::uint8_t {
     bury,   // a dead slot until the bin is renewed: exact, and cheap to learn with
     renew,  // nothing: every erase renews its bin. Exact; forgets what was learnt sooner
-    soft,   // nothing, unless the key had learnt: for callers that nobody attacks. The rate may creep above ε
+    soft,   // nothing, unless the key had learnt: for callers without an attacker. The rate may creep above ε
 };
 
 struct broom_options {
     std::uint64_t capacity = 1'000'000;
     double false_positive_rate = 1.0 / 256;     // 2 % to 1e-7; above 1/256 the filter is better than asked
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
-    // The caller vouches that no filter has ever used the key of `hash`. Look-ups are faster until
+    // REQUIRES, if true: no filter has ever used the key of `hash`. Look-ups are faster until
     // the filter grows, is rebuilt or has been attacked all over. A key that was used before makes
     // it forget what it owes to old mistakes.
     bool key_is_new = false;
@@ -124,7 +124,7 @@ class broom_filter : public filter_surface<broom_filter> {
         return made;
     }
     // A filter of these keys, in any order, some perhaps twice. R must hold them, or will before
-    // anybody asks it: it is not read. Takes 16 bytes a key meanwhile.
+    // the first query: it is not read. Takes 16 bytes a key meanwhile.
     [[nodiscard]] static result<broom_filter> build(const broom_options& options, std::span<const std::uint64_t> keys,
                                                     unsigned threads = 1) noexcept;
     [[nodiscard]] static result<broom_filter> build(const broom_options& options, std::span<const key_view> keys,
@@ -134,10 +134,10 @@ class broom_filter : public filter_surface<broom_filter> {
     broom_filter& operator=(broom_filter&&) noexcept;
     ~broom_filter();
 
-    // R holds the key already: the store commits first. `full`: the key is not in the filter, and
-    // whoever leaves it in R must not ask the filter for it. `already_present`: it has a slot,
-    // which it may have taken over from a key that R has just lost. A read of R that fails does not
-    // make an insert fail, unless the key's bin has no room left.
+    // R holds the key already: the store commits first. `full`: the key is not in the filter; a
+    // caller that leaves it in R must not query the filter for it. `already_present`: it has a
+    // slot, which it may have taken over from a key that R has just lost. A read of R that fails
+    // does not make an insert fail, unless the key's bin has no room left.
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
         const digest d = hash()(key);
@@ -148,11 +148,10 @@ class broom_filter : public filter_surface<broom_filter> {
         return insert_from(d, source);
     }
     template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        const broom_joined joined = kernels_->join_integer(state(), hash().state(), key);
+    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
+        const broom_joined joined = kernels_->join_integer(state(), hash().state(), key.value());
         if (joined == broom_joined::yes) return insert_outcome::inserted;
-        const integer_key bytes{key};
-        broom::remote_source<R> source{remote, hash(), hash()(bytes.view()), bytes.view()};
+        broom::remote_source<R> source{remote, hash(), hash()(key.view()), key.view()};
         if (joined == broom_joined::yes_and_grow) return insert_and_grow(source);
         return insert_from(source.where(), source);
     }
@@ -172,12 +171,11 @@ class broom_filter : public filter_surface<broom_filter> {
         return erase_asked(hash()(key), key, remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        const integer_key bytes{key};
-        return erase(bytes.view(), remote);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
+        return erase(key.view(), remote);
     }
-    // The same for callers that can vouch for the key: insert(key) returned `inserted` or
-    // `already_present`, no erase of it has begun since, and nobody else inserts or erases it
+    // The same, mostly without a read. REQUIRES: insert(key) returned `inserted` or
+    // `already_present`, no erase of it has begun since, and no other call inserts or erases it
     // meanwhile. Then its slot is known without asking R whose it is: R is told to erase the key,
     // and read only if the bin has to be renewed. A false promise may cost another key. (A hash
     // that is not keyed lets keys with equal digests be found: then this is the erase above.) After
@@ -189,9 +187,8 @@ class broom_filter : public filter_surface<broom_filter> {
         return erase_assuming_present(hash()(key), key, remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote, assume_present_t promise) noexcept {
-        const integer_key bytes{key};
-        return erase(bytes.view(), remote, promise);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote, assume_present_t promise) noexcept {
+        return erase(key.view(), remote, promise);
     }
     // Many keys, with the lines of later ones on their way while R and the filter let go of earlier
     // ones. How many of them R held. After an error some are gone and the others are not; erasing
@@ -204,7 +201,7 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] result<std::size_t> erase(std::span<const key_view> keys, R& remote) noexcept {
         return erase_many<viewed>(keys, remote, false);
     }
-    // Every one of them vouched for, and none twice.
+    // REQUIRES: each of them as above, and none twice.
     template <remote_map R>
     [[nodiscard]] result<std::size_t> erase(std::span<const std::uint64_t> keys, R& remote, assume_present_t) noexcept {
         return erase_many<integer_key>(keys, remote, hash().state().kind == hash_kind::keyed);
@@ -224,9 +221,8 @@ class broom_filter : public filter_surface<broom_filter> {
         return forget_from(d, source);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(std::uint64_t key, R& remote) noexcept {
-        const integer_key bytes{key};
-        return forget(bytes.view(), remote);
+    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
+        return forget(key.view(), remote);
     }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
@@ -235,9 +231,8 @@ class broom_filter : public filter_surface<broom_filter> {
         return adapt_from(d, source);
     }
     template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        const integer_key bytes{key};
-        return adapt(bytes.view(), remote);
+    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
+        return adapt(key.view(), remote);
     }
 
     // Doubles the bins, in one sweep over R that others may work beside. Finishes a growth that has
@@ -247,8 +242,8 @@ class broom_filter : public filter_surface<broom_filter> {
         broom::remote_source<R> source{remote, hash()};
         return grow_from(source);
     }
-    // Lays every bin anew from R, others may work beside it: after a crash, or with a filter that R
-    // has outrun.
+    // Rebuilds every bin from R; other calls may run beside it: after a crash, or with a filter
+    // that R has outrun.
     template <remote_map R>
     [[nodiscard]] result<void> rebuild(R& remote, unsigned threads = 1) noexcept {
         broom::remote_source<R> source{remote, hash()};
@@ -262,8 +257,8 @@ class broom_filter : public filter_surface<broom_filter> {
         broom::remote_source<R> source{remote, hash()};
         return lay_from(range, source);
     }
-    // Every member of R owns a slot or an entry and is answered "maybe", the law holds in every
-    // bin, the counts agree. Nobody may write meanwhile.
+    // Every key of R owns a slot or an entry and is answered "maybe", the law holds in every bin,
+    // the counts agree. REQUIRES: no call writes meanwhile.
     template <remote_map R>
     [[nodiscard]] result<void> audit(R& remote) const noexcept {
         broom::remote_source<R> source{remote, hash()};
@@ -300,7 +295,7 @@ class broom_filter : public filter_surface<broom_filter> {
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
     [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept;
-    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate) noexcept;
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept;
 
   private:
     friend filter_surface;
@@ -352,10 +347,10 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] result<erase_outcome> erase_assuming_present(const digest& d, key_view key, R& remote) noexcept {
         if (reads_fail())
             return erase_asked(d, key, remote);  // it reads R first, and fails before anything has changed
-        // As long as R held the key every renewal laid it. If its bin is renewed from here on, it
+        // As long as R held the key every renewal stored it. If its bin is renewed from here on, it
         // may have no slot any more.
         const broom_epoch_mark when = state().mark_of(d.position);
-        const result<bool> gone = remote.erase(d, key);
+        const auto gone = remote_detail::caught([&]() -> result<bool> { return remote.erase(d, key); });
         if (!gone) return gone.error();
         if (!*gone) return erase_outcome::absent;
         if (kernels_->bury(state(), d, when)) return erase_outcome::erased;
@@ -411,5 +406,4 @@ class broom_filter : public filter_surface<broom_filter> {
     std::unique_ptr<broom::core> core_;
 };
 
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

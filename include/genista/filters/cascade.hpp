@@ -13,7 +13,7 @@
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
 //       begins, under threads, new hash functions, failing stores and failing memory.
-//   I2  A call that reports `full` or an error has changed nothing that anybody could see.
+//   I2  A call that reports `full` or an error has changed nothing that a call could see.
 //   I3  A key is answered by the first level where its value is not dead.
 //   I4  What died stays dead until all hash functions are new, even if the keys that had it leave
 //       and come back: x, once a false positive, is one again with probability at most ε_1 < ε,
@@ -51,7 +51,7 @@ namespace genista {
 
 // How the rates fall from level to level.
 enum class cascade_rates : unsigned char {
-    tower,  // ε_1 = ε^(1/√ε), ε_i = ε^(1/ε_(i-1)): the text
+    tower,  // ε_1 = ε^(1/√ε), ε_i = ε^(1/ε_(i-1)): the paper
     equal,  // all are ε: a control, which needs log n levels
 };
 
@@ -109,7 +109,7 @@ class cascade_filter : public plain_surface<cascade_filter>,
     [[nodiscard]] unsigned level_of(const digest& d) const noexcept;
 
     // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An insert reads nothing of
-    // R. An audit also sees that no value is stored that nobody has.
+    // R. An audit also sees that every value stored is that of a key.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
     // rebuild first; until then insert, erase and adapt are errors.

@@ -114,7 +114,9 @@ class cleary_filter : public filter_surface<cleary_filter>, public insert_surfac
         return make(cleary_options{options.capacity, options.false_positive_rate, options.hash});
     }
 
-    insert_outcome insert(std::uint64_t key) noexcept { return kernels_->insert_integer(state_, hash_.state(), key); }
+    insert_outcome insert(integer_key key) noexcept {
+        return kernels_->insert_integer(state_, hash_.state(), key.value());
+    }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return kernels_->insert_digest(state_, d); }
     using insert_surface::insert;  // many keys
@@ -134,8 +136,8 @@ class cleary_filter : public filter_surface<cleary_filter>, public insert_surfac
                                                         double load = default_load) noexcept;
     [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits,
                                         double load = default_load) noexcept;
-    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate,
-                                                            double load = default_load) noexcept;
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate,
+                                                             double load = default_load) noexcept;
 
   private:
     friend filter_surface;

@@ -16,8 +16,8 @@
 //   I2  An insert looks for a chain of moves that ends in a free slot before it moves anything. No
 //       victim is ever dropped: `full` means nothing has changed.
 //
-// erase() takes one matching tag away. Erase only what was inserted: an absent key with a member's
-// tag takes it along, which is this filter's weakness and one reason for the broom filter.
+// erase() takes one matching tag away. Erase only what was inserted: an absent key with a stored
+// key's tag takes it along, which is this filter's weakness and one reason for the broom filter.
 //
 // Many threads may query at once; an insert or erase excludes everything else, as with a standard
 // container.
@@ -58,15 +58,15 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
     // until one reports `full`. The rate holds even in a table without a free slot.
     [[nodiscard]] static result<cuckoo_partial_filter> make(const filter_options& options = {}) noexcept;
 
-    insert_outcome insert(std::uint64_t key) noexcept {
-        return count(kernels_->insert_integer(state_, hash_.state(), key));
+    insert_outcome insert(integer_key key) noexcept {
+        return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
     }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
     using insert_surface::insert;  // many keys
 
-    erase_outcome erase(std::uint64_t key) noexcept {
-        return uncount(kernels_->erase_integer(state_, hash_.state(), key));
+    erase_outcome erase(integer_key key) noexcept {
+        return uncount(kernels_->erase_integer(state_, hash_.state(), key.value()));
     }
     erase_outcome erase(key_view key) noexcept { return erase(hash_(key)); }
     erase_outcome erase(const digest& d) noexcept { return uncount(kernels_->erase_digest(state_, d)); }
@@ -81,7 +81,7 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
     [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept;
-    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate) noexcept;
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept;
 
   private:
     friend filter_surface;

@@ -10,9 +10,9 @@
 //
 // An absent key of class j then passes with probability 2^-j. Proved: if n Σ p q ≤ ε
 // (plan().keeps_condition()) and the input is drawn as planned, at most 6 ε of the queries are
-// false positives [daisy Lemma 15], in log e · LB + O(n) bits. Whoever wants ε itself makes the
-// plan with plan_tuned(). As ⌈k⌉ < k + 1, m is less than 1.4427 (LB + n₊) bits and a line; tables
-// differ by luck, and a few lines more keep the rate in the mean of all of them.
+// false positives [daisy Lemma 15], in log e · LB + O(n) bits. A caller that wants ε itself makes
+// the plan with plan_tuned(). As ⌈k⌉ < k + 1, m is less than 1.4427 (LB + n₊) bits and a line;
+// tables differ by luck, and a few lines more keep the rate in the mean of all of them.
 //
 // **A rate between two classes.** ⌈k⌉ is whole, and all keys that are asked for often have the same
 // k, log(1/ε′): at a power of two they get a probe more together, and the expected rate halves. A
@@ -46,7 +46,7 @@
 //
 // Keys past n are accepted, and classes in other shares than planned: the rate suffers, no key is
 // lost. drift() says so. A Bloom filter keeps no keys, so a filter with another plan has to be made
-// and filled again by whoever has them.
+// and filled again from where the keys are.
 //
 // Many threads may query at once; an insert excludes everything else, as with a standard container.
 #pragma once
@@ -133,7 +133,7 @@ class daisy_bloom_filter {
     // already_present: nothing had to change, which is always so for class 0.
     insert_outcome insert(const digest& d, unsigned its_class) noexcept;
     insert_outcome insert(key_view key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
-    insert_outcome insert(std::uint64_t key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
+    insert_outcome insert(integer_key key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
 
     [[nodiscard]] bool may_contain(const digest& d, unsigned its_class) const noexcept {
         return kernels_->contains_digest(state_, d, its_class);
@@ -141,8 +141,8 @@ class daisy_bloom_filter {
     [[nodiscard]] bool may_contain(key_view key, unsigned its_class) const noexcept {
         return kernels_->contains_key(state_, hash_.state(), key, its_class);
     }
-    [[nodiscard]] bool may_contain(std::uint64_t key, unsigned its_class) const noexcept {
-        return kernels_->contains_integer(state_, hash_.state(), key, its_class);
+    [[nodiscard]] bool may_contain(integer_key key, unsigned its_class) const noexcept {
+        return kernels_->contains_integer(state_, hash_.state(), key.value(), its_class);
     }
     // Batches, one class a key; out_bits as in kernel_table.hpp.
     void may_contain(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> classes,

@@ -18,10 +18,10 @@
 //   I2  Rate: each band keeps its own for every query of its classes, whatever was asked before. If
 //       the oracle is right, a query drawn from Q is let through with probability at most 3 ε, at
 //       every moment of any history [docs/filters/daisy_broom.md].
-//   I3  A mistake that adapt() was told of is repaired: a hot absent key costs one wasted read, and
-//       again only with the band's rate (2^-8 for class 0) after its bin was renewed or its range
-//       laid, however many such keys there are. (Without options.deferred_band: as many as the list
-//       holds.)
+//   I3  A mistake that was given to adapt() is repaired: a hot absent key costs one wasted read,
+//       and again only with the band's rate (2^-8 for class 0) after its bin was renewed or its
+//       range laid, however many such keys there are. (Without options.deferred_band: as many as
+//       the list holds.)
 //   I4  Memory: the bands, and for class 0 the list or a band or for a while both: at most twice
 //       what a band for these keys takes, or the list's bytes and a band.
 //   I5  A call that reports `full` or an error has changed nothing in the filter. (An adapt that
@@ -130,20 +130,20 @@ class daisy_broom_filter {
     }
 
     template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        return insert(integer_key{key}.view(), remote);
+    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
+        return insert(key.view(), remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        return erase(integer_key{key}.view(), remote);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
+        return erase(key.view(), remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(std::uint64_t key, R& remote) noexcept {
-        return forget(integer_key{key}.view(), remote);
+    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
+        return forget(key.view(), remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        return adapt(integer_key{key}.view(), remote);
+    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
+        return adapt(key.view(), remote);
     }
 
     // `d` is hash()(key). A digest alone does not tell a class.
@@ -152,7 +152,7 @@ class daisy_broom_filter {
         return band == daisy_bands::none ? core_->may_contain_unkept(d) : core_->broom(band).may_contain(d);
     }
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
         each(keys, out_bits);
     }
@@ -169,15 +169,15 @@ class daisy_broom_filter {
         }
         return each_band(remote, [](broom_filter& broom, auto& view) { return broom.grow(view); });
     }
-    // Lays every bin anew from R, with the same oracle and plan; others may work beside it. After a
-    // crash, or with a filter that R has outrun.
+    // Rebuilds every bin from R, with the same oracle and plan; other calls may run beside it.
+    // After a crash, or with a filter that R has outrun.
     template <remote_map R>
     [[nodiscard]] result<void> rebuild(R& remote, unsigned threads = 1) noexcept {
         auto unkept = view_of(remote, daisy_bands::none);
         if (const auto done = unkept_keys::rebuild(*core_, unkept, threads); !done) return done;
         return each_band(remote, [threads](broom_filter& broom, auto& view) { return broom.rebuild(view, threads); });
     }
-    // Every member of R is answered "maybe", every band is sound. Nobody may write meanwhile.
+    // Every key of R is answered "maybe", every band is sound. REQUIRES: no call writes meanwhile.
     template <remote_map R>
     [[nodiscard]] result<void> audit(R& remote) const noexcept {
         for (unsigned band = 0; band < core_->size(); ++band) {
@@ -211,7 +211,7 @@ class daisy_broom_filter {
     [[nodiscard]] const deferred_band* late() const noexcept { return std::as_const(*core_).late(); }
     [[nodiscard]] const Oracle& oracle() const noexcept { return *oracle_; }
     [[nodiscard]] const hasher& hash() const noexcept { return core_->hash(); }
-    // The oracle's bytes included. Keys of class 0 are counted as they were told.
+    // The oracle's bytes included. Keys of class 0 are counted as inserts and erases reported them.
     [[nodiscard]] filter_stats stats() const noexcept {
         filter_stats now = core_->stats(oracle_->memory_bytes());
         now.local_bytes += sizeof *this;
@@ -219,7 +219,7 @@ class daisy_broom_filter {
     }
     [[nodiscard]] daisy_drift drift() const noexcept { return core_->drift(); }
 
-    // Without the oracle, which the caller keeps; unsupported if nobody says which one it is.
+    // Without the oracle, which the caller keeps; unsupported if its identity is not known.
     [[nodiscard]] result<void> save(sink& out, const store_mark& store = {}) const noexcept {
         const auto oracle = marks_of(name, *oracle_, asserted_, core_->plan().terms);
         if (!oracle) return oracle.error();
@@ -276,9 +276,11 @@ class daisy_broom_filter {
         bool goes_on = true;
         for (std::uint64_t piece = 0; piece < pieces && goes_on; ++piece) {
             const position_range range = range_of_bin(piece, pieces);
-            const auto read = remote.for_each(range.first, range.last, [&](const digest& d, key_view key) {
-                goes_on = visit(d, key);
-                return goes_on;
+            const auto read = remote_detail::caught([&]() -> result<void> {
+                return remote.for_each(range.first, range.last, [&](const digest& d, key_view key) {
+                    goes_on = visit(d, key);
+                    return goes_on;
+                });
             });
             if (!read) return read.error();
         }

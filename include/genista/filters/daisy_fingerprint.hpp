@@ -14,20 +14,20 @@
 // and the rate over the queries is at most 3 ε [daisy Lemma 11] where n Σ p_x q_x ≤ ε. Beside it:
 // daisy_bloom, 1.44 times LB, and any filter that takes all keys for alike, log(1/ε) bits for each.
 //
-// **Sizes.** *Fork*: the text has a filter for each class of n_j = n P_j ≥ n / log^c n keys and
+// **Sizes.** *Fork*: the paper has a filter for each class of n_j = n P_j ≥ n / log^c n keys and
 // F_r, of rate ε, for all others. We cut the classes into stretches, each kept as its last class,
-// in the way that takes the fewest bytes. One of these ways sends the text's rare classes to the
-// next frequent one, which is not longer than F_r: so the text's bound holds, and a key's rate is
+// in the way that takes the fewest bytes. One of these ways sends the paper's rare classes to the
+// next frequent one, which is not longer than F_r: so the paper's bound holds, and a key's rate is
 // that of its class or less. A table is made for N = m + max(m / log n, 3 √m) keys, m those to
-// expect: the text's (1 + 1/log n) m, but no less than three standard deviations (the second
-// *fork*: with 10^6 draws the text's margin is less than that below 3,600 keys, its "with high
+// expect: the paper's (1 + 1/log n) m, but no less than three standard deviations (the second
+// *fork*: with 10^6 draws the paper's margin is less than that below 3,600 keys, its "with high
 // probability" is for larger n). At N keys 99 % of the cells are taken, at m about 94 %. The rate
 // does not depend on it, and look-ups do little.
 //
 // **It never refuses a key while there is memory.** What comes beyond a table's 99 %, or would have
 // to move more than 2,048 cells of it (daisy_fingerprint_layout.hpp), goes to a *growing table*
 // behind it, at a quarter of its rate: together they let at most 5/4 of 2^-j through, whatever
-// comes. drift() tells that the world is not as planned; the remedy is a new filter by a new plan.
+// comes. drift() says that the input is not as planned; the remedy is a new filter by a new plan.
 //
 // **Time** [daisy Thm 7]. A look-up reads one table, or two where the first has one behind it. It
 // passes at most 2,048 cells, as an insert does. The dearest insert is one that splits a page of a
@@ -82,7 +82,7 @@ struct daisy_fingerprint_options {
     bool unknown_size = false;                  // of the plan, its terms are used and nothing else
 };
 
-// What came beside what was planned, in inserts: repetitions are counted, as in the text's draws.
+// What came beside what was planned, in inserts: repetitions are counted, as in the paper's draws.
 //
 //   fuller_than_planned   more draws than n, by more than chance and 1/log n of them
 //   classes_differ        a class has more keys than its share, by more than chance, 1/log n of
@@ -118,7 +118,7 @@ class daisy_fingerprint_filter {
     // always.
     insert_outcome insert(const digest& d, unsigned its_class) noexcept;
     insert_outcome insert(key_view key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
-    insert_outcome insert(std::uint64_t key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
+    insert_outcome insert(integer_key key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
 
     [[nodiscard]] bool may_contain(const digest& d, unsigned its_class) const noexcept {
         const std::size_t index = its_class < places_.size() ? its_class : most_class;
@@ -131,7 +131,7 @@ class daisy_fingerprint_filter {
     [[nodiscard]] bool may_contain(key_view key, unsigned its_class) const noexcept {
         return may_contain(hash_(key), its_class);
     }
-    [[nodiscard]] bool may_contain(std::uint64_t key, unsigned its_class) const noexcept {
+    [[nodiscard]] bool may_contain(integer_key key, unsigned its_class) const noexcept {
         return may_contain(hash_(key), its_class);
     }
     // Batches: classes[i] is that of key i; out_bits as in filter.hpp. Sorted by class, so that
@@ -177,7 +177,7 @@ class daisy_fingerprint_filter {
     struct place {
         std::uint8_t planned = none, growing = none;
     };
-    // What nobody needs for a look-up.
+    // What no look-up needs.
     struct class_record {
         double stored_share = 0, asked_share = 0;  // of the plan
         std::uint64_t inserts = 0;

@@ -1,5 +1,5 @@
-// sampled_filter: a daisy filter that nobody had to plan. It looks at what comes first, then makes
-// the filter [daisy §4.3, second remark].
+// sampled_filter: a daisy filter without a plan of the caller's. It looks at what comes first, then
+// makes the filter [daisy §4.3, second remark].
 //
 // The filters want to know which share of the keys is of which class. So the first ℓ inserts are a
 // sample of P: they are kept exactly, in a small dictionary, and found there. Meanwhile the queries
@@ -17,7 +17,7 @@
 //   I3  Afterwards it answers as with_oracle<Filter, Oracle> does, by the plan that the samples
 //       gave.
 //
-// ℓ = O(log^2c n) in the text; 32,000 are enough to know a share of 1 % within a tenth of itself
+// ℓ = O(log^2c n) in the paper; 32,000 are enough to know a share of 1 % within a tenth of itself
 // [measured: `genista lab run daisy-sampling`]. What a sample may be wrong by is within the 1/log n
 // that the fingerprint filter has in reserve, and beyond that costs a small table more. n is not
 // sampled: it is a term.
@@ -61,12 +61,12 @@ class daisy_sampler {
     };
     [[nodiscard]] std::span<const member> members() const noexcept { return members_; }
     [[nodiscard]] std::span<const key_odds> draws() const noexcept { return draws_; }  // with repetitions
-    // Not while somebody asks.
+    // REQUIRES: no call looks anything up meanwhile.
     [[nodiscard]] std::span<const key_odds> asked() const noexcept;
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
-    // From what was seen. Where nobody asked, queries are taken to be for keys that are asked for
-    // in full. `tuned`: to the rate itself.
+    // From what was seen. Without queries so far, queries are taken to be for keys that are asked
+    // for in full. `tuned`: to the rate itself.
     [[nodiscard]] result<daisy_plan> plan(const daisy_terms& terms, bool tuned) const noexcept;
 
   private:
@@ -123,7 +123,7 @@ class sampled_filter {
         if (sampler_->draws().size() >= next_try_ && !finish()) next_try_ = 2 * sampler_->draws().size();
         return *added ? insert_outcome::inserted : insert_outcome::already_present;
     }
-    insert_outcome insert(std::uint64_t key) noexcept { return insert(integer_key{key}.view()); }
+    insert_outcome insert(integer_key key) noexcept { return insert(key.view()); }
 
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
         const key_odds odds = oracle_->odds(key);
@@ -132,7 +132,7 @@ class sampled_filter {
         return sampler_->contains(d);
     }
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash_(key)); }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
         each(keys, out_bits);
     }
@@ -167,7 +167,7 @@ class sampled_filter {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
     // The oracle's bytes are part of what the filter takes, and so is the dictionary. While it
-    // samples nobody is let through.
+    // samples no absent key is let through.
     [[nodiscard]] filter_stats stats() const noexcept {
         filter_stats now;
         if (filter_) {

@@ -2,7 +2,7 @@
 // for.
 //
 // The signature is the cost model. A query is local: it takes no remote map and cannot fail. What a
-// filter may do to itself without asking anyone takes a key alone; what may cross the network takes
+// filter may do to itself without asking R takes a key alone; what may cross the network takes
 // `R&` and returns a result (the adaptive filters). In every filter
 //
 //   I1  no false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
@@ -61,8 +61,8 @@ struct filter_stats {
     std::uint64_t remote_reads = 0;
 };
 
-// The last argument of an erase whose caller vouches for the key where the filter could also ask
-// (broom_filter::erase).
+// The last argument of an erase whose caller guarantees that the key is stored, where the filter
+// could also ask R (broom_filter::erase).
 struct assume_present_t {
     explicit assume_present_t() = default;
 };
@@ -77,6 +77,12 @@ inline constexpr assume_present_t assume_present{};
     return (keys + 63) / 64;
 }
 
+// size() is stats().keys: the keys that the filter holds, as its inserts and erases counted them.
+// An insert that returned `already_present` counts nothing. Where a filter cannot distinguish two
+// keys (the Bloom filters, cleary_filter) the second one is such an insert, and size() is less than
+// the number of keys by those; after merge() a key of both filters counts twice. The filters of
+// multisets count repetitions. empty() is size() == 0. Beside other threads both are of some moment
+// during the call.
 template <class F>
 concept membership_filter = requires(const F& f, key_view key, std::uint64_t integer, const digest& d,
                                      std::span<const std::uint64_t> integers, std::span<const key_view> keys,
@@ -97,6 +103,10 @@ concept membership_filter = requires(const F& f, key_view key, std::uint64_t int
     noexcept;
     { f.stats() }
     noexcept->std::same_as<filter_stats>;
+    { f.size() }
+    noexcept->std::same_as<std::uint64_t>;
+    { f.empty() }
+    noexcept->std::same_as<bool>;
     { f.hash() }
     noexcept->std::same_as<const hasher&>;
     { f.save(out) } -> std::same_as<result<void>>;
@@ -124,8 +134,7 @@ concept local_filter = membership_filter<F> &&
     noexcept->std::same_as<std::size_t>;
 };
 
-// Gives keys back, if the caller vouches that they were inserted: erasing an absent key may take a
-// member along.
+// Erases. REQUIRES: the key was inserted; erasing an absent key may erase a stored one.
 template <class F>
 concept locally_erasable_filter = local_filter<F> &&
     requires(F& f, key_view key, std::uint64_t integer, const digest& d) {
@@ -153,19 +162,20 @@ concept adaptive_filter = membership_filter<F> &&
     { f.erase(key, r) } -> std::same_as<result<erase_outcome>>;
     { f.erase(integer, r) } -> std::same_as<result<erase_outcome>>;
     { f.forget(key, r) } -> std::same_as<result<erase_outcome>>;
+    { f.forget(integer, r) } -> std::same_as<result<erase_outcome>>;
     { f.adapt(key, r) } -> std::same_as<result<adapt_outcome>>;
     { f.adapt(integer, r) } -> std::same_as<result<adapt_outcome>>;
     { c.audit(r) } -> std::same_as<result<void>>;
 };
 
 // How big to make it. Inverses of each other: fpr_for(n, bits_for(n, ε)) ≤ ε, and
-// capacity_for(bits, ε) is the largest n with bits_for(n, ε) ≤ bits. All bits are bits of the whole
-// table.
+// keys_for_bits(bits, ε) is the largest n with bits_for(n, ε) ≤ bits. All bits are bits of the
+// whole table.
 template <class F>
 concept sized_filter = requires(std::uint64_t capacity, double rate, std::uint64_t bits) {
     { F::bits_for(capacity, rate) } -> std::same_as<result<std::uint64_t>>;
     { F::fpr_for(capacity, bits) } -> std::same_as<double>;
-    { F::capacity_for(bits, rate) } -> std::same_as<result<std::uint64_t>>;
+    { F::keys_for_bits(bits, rate) } -> std::same_as<result<std::uint64_t>>;
 };
 
 }  // namespace genista

@@ -58,23 +58,25 @@ class lossy_filter : public insert_surface<lossy_filter> {
     // Is it one of those that are left out? The same answer at all times.
     [[nodiscard]] bool omits(const digest& d) const noexcept;
     [[nodiscard]] bool omits(key_view key) const noexcept { return omits(hash()(key)); }
-    [[nodiscard]] bool omits(std::uint64_t key) const noexcept { return omits(hash()(key)); }
+    [[nodiscard]] bool omits(integer_key key) const noexcept { return omits(hash()(key)); }
 
     lossy_insert insert(const digest& d) noexcept;
     lossy_insert insert(key_view key) noexcept { return insert(hash()(key)); }
-    lossy_insert insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
+    lossy_insert insert(integer_key key) noexcept { return insert(hash()(key)); }
     using insert_surface::insert;  // many keys; omitted ones count as taken
-    // The caller vouches that the key was inserted.
+    // REQUIRES: the key was inserted.
     lossy_erase erase(const digest& d) noexcept;
     lossy_erase erase(key_view key) noexcept { return erase(hash()(key)); }
-    lossy_erase erase(std::uint64_t key) noexcept { return erase(hash()(key)); }
+    lossy_erase erase(integer_key key) noexcept { return erase(hash()(key)); }
     [[nodiscard]] bool may_contain(const digest& d) const noexcept;
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(hash()(key)); }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(hash()(key)); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(hash()(key)); }
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<lossy_filter> load(std::span<const std::byte> bytes) noexcept;
     [[nodiscard]] filter_stats stats() const noexcept;  // keys: those that are stored
+    [[nodiscard]] std::uint64_t size() const noexcept { return stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] double false_negative_share() const noexcept;
     [[nodiscard]] const hasher& hash() const noexcept;
 

@@ -7,7 +7,7 @@
 // src/filters/succinct. Next: multiset.hpp, which counts.
 //
 // contains() takes constant time; insert and erase expected constant time, amortised. A secret
-// permutation of [u] spreads the numbers, so that nobody can choose some that crowd.
+// permutation of [u] spreads the numbers, so that no caller can choose some that crowd.
 //
 // Many threads may look at once; a change excludes everything else, as with a standard container.
 #pragma once

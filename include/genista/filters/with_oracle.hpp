@@ -1,4 +1,4 @@
-// with_oracle: a filter of classes and the oracle that tells them, as one filter of keys.
+// with_oracle: a filter of classes and the oracle that names them, as one filter of keys.
 //
 // The filter underneath takes (digest, class). Here a key alone is enough: the oracle gives its
 // odds, daisy_class() its class. Asked twice about the same key the oracle answers the same
@@ -9,7 +9,7 @@
 // is there for callers who have both.
 //
 // save() writes the filter and the marks of the oracle (oracle_identity.hpp), not the oracle;
-// load() refuses another one, with which members would be looked for where they are not. What
+// load() refuses another one, with which stored keys would be looked for where they are not. What
 // filter().save() writes has no such mark.
 #pragma once
 
@@ -70,13 +70,13 @@ class with_oracle {
     }
 
     insert_outcome insert(key_view key) noexcept { return filter_.insert(hash()(key), class_of(key)); }
-    insert_outcome insert(std::uint64_t key) noexcept { return insert(integer_key{key}.view()); }
+    insert_outcome insert(integer_key key) noexcept { return insert(key.view()); }
 
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
         return filter_.may_contain(d, class_of(key));
     }
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
         answer_by_class(
             filter_, keys, [this](key_view key) { return class_of(key); }, out_bits);

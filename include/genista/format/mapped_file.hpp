@@ -1,7 +1,7 @@
 // mapped_file, read_file: the bytes of a file, either in place or as a copy.
 //
 // A mapping costs no memory and no time until a page is touched, and holds no promise about the
-// future: if somebody cuts the file short while it is mapped, touching a lost page raises SIGBUS,
+// future: if the file is cut short while it is mapped, touching a lost page raises SIGBUS,
 // which no check can prevent. So:
 //
 //     mapped_file::open   files that are replaced and never rewritten, as by atomic_file_sink

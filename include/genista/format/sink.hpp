@@ -1,7 +1,7 @@
 // sink: where bytes go, one call after another, each of which may fail. Every save() writes into
 // one.
 //
-// A sink that has failed once has lost bytes: whoever writes stops at the first error and hands it
+// A sink that has failed once has lost bytes: a writer stops at the first error and hands it
 // on. Two sinks live here, memory and a file that is replaced all at once; snapshot.hpp draws the
 // bytes themselves.
 #pragma once

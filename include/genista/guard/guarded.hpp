@@ -1,5 +1,6 @@
-// guarded: a store behind a filter. Absent keys cost no read, and the mistakes that remain are made
-// once.
+// guarded: a store behind a filter. Absent keys cost no read, and the read that exposes a false
+// positive repairs it.
+// Most people want clustered_db (stores/rocksdb) and meet this class inside it.
 //
 //     genista::guarded users{std::move(filter), store};
 //     users.put("ada", "1815");
@@ -7,8 +8,8 @@
 //     users.get("nobody");       // answered from RAM; if not, the filter learns from the wasted
 //                                read
 //
-// Set semantics: a key put twice is one key. An error is the store's; the filter's own troubles
-// never reach the caller, they cost reads and show in counters() (guard_core.hpp,
+// A key put twice is one key. An error is the store's; failures of the filter never reach the
+// caller: they cost reads and show in counters() (guard_core.hpp,
 // range_states.hpp). Threads: any number.
 #pragma once
 
@@ -30,7 +31,7 @@ class guarded {
   public:
     using core_type = guard_core<Filter, remote_of<Store>>;
 
-    // The filter hashes as the store does and knows what the store holds: it is new and the store
+    // REQUIRES: the filter has the store's hash and holds the store's keys: it is new and the store
     // is empty, or it was built from the store's R. The store outlives the guard.
     guarded(Filter filter, Store& store, const guard_options& options = {})
         : store_{&store}, core_{std::make_unique<core_type>(std::move(filter), store.remote(), options)} {}
@@ -45,6 +46,7 @@ class guarded {
         if (timed) counts.query_times.record(since(begin));
         return answer;
     }
+    [[nodiscard]] result<std::optional<std::string>> get(integer_key key) { return get(key.view()); }
 
     result<void> put(key_view key, std::string_view value) {
         const digest d = core_->hash()(key);
@@ -56,6 +58,7 @@ class guarded {
         fail_point("guard.inserted");
         return written;
     }
+    result<void> put(integer_key key, std::string_view value) { return put(key.view(), value); }
 
     // Of an absent key it is no error.
     result<void> erase(key_view key) {
@@ -67,8 +70,10 @@ class guarded {
         fail_point("guard.forgotten");
         return {};
     }
+    result<void> erase(integer_key key) { return erase(key.view()); }
 
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return core_->may_contain(key, core_->hash()(key)); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
 
     // Retries what failed: brings in the keys of ranges that need repair.
     result<void> repair() noexcept { return core_->repair(); }

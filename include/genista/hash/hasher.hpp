@@ -1,8 +1,8 @@
 // hasher: key → digest, the one function between a filter's user and its bits.
 //
-// `keyed` (the default) is a pseudo-random function under a secret key, so that nobody can choose
-// keys that collide: published key sets collide under *every* seed of MurmurHash64A, and there is a
-// pair of 1 KiB keys that collides in all 128 bits of XXH3-128 under one seed in 64
+// `keyed` (the default) is a pseudo-random function under a secret key, so that no attacker can
+// choose keys that collide: published key sets collide under *every* seed of MurmurHash64A, and
+// there is a pair of 1 KiB keys that collides in all 128 bits of XXH3-128 under one seed in 64
 // (tests/hash/collisions_test.cpp shows both). One AES-128 block covers keys of up to 15 bytes:
 //
 //     byte 0 ......... size-1   size ......... 14   15
@@ -13,9 +13,9 @@
 // same on every processor, with or without AES instructions, because R's order on disk depends on
 // them.
 //
-// `trusted` is XXH3-128 under a random seed: an explicit choice for keys that no adversary picks.
-// Whoever can pick long keys can make pairs that collide under far too many seeds; keeping the seed
-// secret does not help.
+// `trusted` is XXH3-128 under a random seed: an explicit choice for keys that no adversary picks. A
+// caller that can pick long keys can make pairs that collide under far too many seeds; keeping the
+// seed secret does not help.
 #pragma once
 
 #include <array>
@@ -54,7 +54,7 @@ class hasher {
                                        const void* context) noexcept;
 
     [[nodiscard]] digest operator()(key_view key) const noexcept { return one_(state_, key); }
-    [[nodiscard]] digest operator()(std::uint64_t key) const noexcept { return one_integer_(state_, key); }
+    [[nodiscard]] digest operator()(integer_key key) const noexcept { return one_integer_(state_, key.value()); }
     // out.size() ≥ keys.size(). Several times faster than one by one where the processor has wide
     // AES.
     void operator()(std::span<const std::uint64_t> keys, std::span<digest> out) const noexcept;

@@ -64,9 +64,9 @@ struct odds_group {
 [[nodiscard]] result<daisy_plan> plan_from_samples(const daisy_terms& terms, std::span<const key_odds> stored,
                                                    std::span<const key_odds> asked) noexcept;
 
-// The largest parameter ε′ ≤ ε whose plan expects at most ε: the theorems promise 3 ε and 6 ε,
-// whoever wants ε itself asks for less. An error where no ε′ does: keys that are nearly certainly
-// stored are always let through, and may be asked for too often.
+// The largest parameter ε′ ≤ ε whose plan expects at most ε: the theorems promise 3 ε and 6 ε, a
+// caller that wants ε itself asks for less. An error where no ε′ does: keys that are nearly
+// certainly stored are always let through, and may be asked for too often.
 template <class PlanFor>
 [[nodiscard]] result<daisy_plan> plan_tuned(const daisy_terms& wanted, PlanFor plan_for) {
     auto fits = plan_for(wanted);

@@ -9,8 +9,8 @@
 //     from_columns(p, q)        the same from two lists, of the same keys in any order
 //     from_counts(log, log)     a log of inserts and a log of queries
 //
-// *Keys that are not in it.* A table that lists everybody says that an absent key is neither stored
-// nor asked, odds of 0 and 0; and with these [daisy §1.1] would keep nothing of him and wave him
+// *Keys that are not in it.* A table of all keys says that an absent key is neither stored
+// nor asked, odds of 0 and 0; and with these [daisy §1.1] would keep nothing of it and let it
 // through: "always maybe", by accident. So
 //
 //   I1  the unknown key's odds are never both zero. By default
@@ -79,7 +79,7 @@ class exact_oracle {
                                                           const exact_oracle_options& options = {}) noexcept;
 
     [[nodiscard]] key_odds odds(key_view key) const noexcept { return odds(hash_(key)); }
-    [[nodiscard]] key_odds odds(std::uint64_t key) const noexcept { return odds(hash_(key)); }
+    [[nodiscard]] key_odds odds(integer_key key) const noexcept { return odds(hash_(key)); }
     [[nodiscard]] key_odds odds(const digest& d) const noexcept;
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;

@@ -1,9 +1,9 @@
-// key_oracle: what somebody knows, or guesses, about the world outside: how likely a key is to be
+// key_oracle: what is known, or guessed, about the input and the queries: how likely a key is to be
 // stored, how likely to be asked for.
 //
 // The daisy filters spend bits by it [daisy §1]. An oracle may be wrong: then they are larger, or
-// their rate is worse, but no member is ever denied, as long as it answers the same for the same
-// key every time. So
+// their rate is worse, but no stored key is ever denied, as long as it answers the same for the
+// same key every time. So
 //
 //   I1  odds() depends on the key and the oracle's state alone, and that state never changes under
 //       a filter that uses it. Training goes on in a copy; a filter changes its oracle by being

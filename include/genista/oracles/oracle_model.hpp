@@ -22,7 +22,7 @@
 
 namespace genista {
 
-// Where a model comes from; told by `genista daisy size`, used for nothing.
+// Where a model comes from; printed by `genista daisy size`, used for nothing.
 struct model_origin {
     std::uint64_t insert_draws = 0, query_draws = 0;  // of the two logs
     // The profile is of draws that the oracle was not made from: what it promises, absent keys

@@ -41,19 +41,20 @@ struct training_options {
     std::uint64_t bytes = 16'384;
     std::uint64_t keys = 0;              // of the filter that bytes are chosen for; 0: as many as there are inserts
     double universe = unknown_universe;  // keys that there might be
-    // All randomness, the hash key of tables and sketches too: whoever knows it can make keys
+    // All randomness, the hash key of tables and sketches too: a caller that has it can make keys
     // collide there, which costs rate or bits but never a false negative. Take a secret one against
     // people who would.
     std::uint64_t seed = 1;
-    std::function<void(double)> progress = [](double) {};                         // called with the share done, 0..1
-    std::function<void(const score_choice&)> chose = [](const score_choice&) {};  // told how a score model was trained
+    std::function<void(double)> progress = [](double) {};  // called with the share done, 0..1
+    std::function<void(const score_choice&)> chose = [](const score_choice&) {
+    };  // called with how a score model was trained
 };
 
 // Draws of the input, draws of the queries, repetitions included. Neither may be empty.
 [[nodiscard]] result<oracle_model> train_model(const training_options& options, std::span<const key_view> inserts,
                                                std::span<const key_view> queries) noexcept;
 
-// An exact table of probabilities that somebody knows: two lists of the same keys, each of which
+// An exact table of known probabilities: two lists of the same keys, each of which
 // sums to about one. The profile is drawn from them.
 [[nodiscard]] result<oracle_model> model_of_odds(std::span<const weighted_key> stored,
                                                  std::span<const weighted_key> asked, std::uint64_t seed) noexcept;

@@ -12,7 +12,8 @@
 //     odds      (f64, f64) × bins  p and q of each key in the bin
 //
 //   I1  The bin of a key is integer arithmetic over its bytes: the same on every machine, before a
-//       save and after a load. A filter's members are found again because of this (oracle.hpp, I1).
+//       save and after a load. A filter's stored keys are found again because of this (oracle.hpp,
+//       I1).
 //   I2  q / p falls from bin to bin: a higher score never deserves more bits.
 //
 // What is a probability of one key? Within a bin all keys are taken as alike, and each bin is taken
@@ -51,8 +52,8 @@ class score_oracle {
     static constexpr std::size_t scored_bytes = 256;  // of a key; what comes after them is not looked at
     static constexpr double min_universe = 0x1p10, max_universe = 0x1p100, usual_universe = unknown_universe;
 
-    // What a model is made of. make() is for whoever has trained one (score_training.hpp), and
-    // refuses whatever is no sound model.
+    // What a model is made of. make() is for callers that have trained one (score_training.hpp),
+    // and refuses whatever is no sound model.
     struct parts {
         unsigned longest_ngram = 3;
         double universe = usual_universe;

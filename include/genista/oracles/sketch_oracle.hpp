@@ -10,8 +10,8 @@
 // noise the sketch says nothing of the key, and would say "likely stored", which is "always maybe",
 // of every absent key if it were believed. So all such keys share what the log had of them:
 //
-//   I1  unseen.stored and unseen.asked are positive: no key becomes "always maybe" because nobody
-//       ever saw it.
+//   I1  unseen.stored and unseen.asked are positive: no key becomes "always maybe" because no
+//       sample has it.
 //
 // train() reads both logs twice, the second time to see how much of each drowns in the noise: that
 // share, at least half an observation, is spread over the universe (key_log.hpp). make() takes
@@ -56,7 +56,7 @@ class sketch_oracle {
     [[nodiscard]] static result<sketch_oracle> make(Sketch stored, Sketch asked, const key_odds& unseen) noexcept;
 
     [[nodiscard]] key_odds odds(key_view key) const noexcept { return odds(stored_.hash()(key)); }
-    [[nodiscard]] key_odds odds(std::uint64_t key) const noexcept { return odds(stored_.hash()(key)); }
+    [[nodiscard]] key_odds odds(integer_key key) const noexcept { return odds(stored_.hash()(key)); }
     [[nodiscard]] key_odds odds(const digest& d) const noexcept {
         return {one(stored_, stored_noise_, unseen_.stored, d), one(asked_, asked_noise_, unseen_.asked, d)};
     }

@@ -1,16 +1,16 @@
 // An index beside the records, the other half of R that filters with hash functions of their own
 // need.
 //
-// The broom filter finds whoever a false positive collided with in one range of R, because its bins
-// are ranges of positions (remote.hpp). The structures of the two broom papers hash every key anew
-// whenever they start afresh, so that no order of R fits: they ask for a reverse look-up from a
-// hash value to the keys that have it, "a part of R [that] can be implemented using a dictionary"
+// The broom filter finds the key that a false positive collided with in one range of R, because its
+// bins are ranges of positions (remote.hpp). The structures of the two broom papers hash every key
+// anew whenever they start afresh, so that no order of R fits: they ask for a reverse look-up from
+// a hash value to the keys that have it, "a part of R [that] can be implemented using a dictionary"
 // [broom18 §4.1; broom17 §3.1, §5]. That dictionary is a second remote map: a record (place, key),
 // where the place is two words that the filter chooses and the order is that of every remote map.
 //
 //     indexed_map   a remote_map and index(), another one      with_index below puts one together from two
 //
-// The index belongs to one filter: nobody else writes to it, and a filter that is made anew begins
+// The index belongs to one filter: nothing else writes to it, and a filter that is rebuilt begins
 // by clearing it. Everything that wraps a remote map (counting_map.hpp, faulty_map.hpp) wraps an
 // index as well.
 //

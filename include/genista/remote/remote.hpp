@@ -1,8 +1,8 @@
 // R, the remote side: the live keys, sorted by the position of their digest, on the other side of a
 // slow read.
 //
-// A filter in RAM (L) answers questions; R knows the truth and teaches it. R keeps its records in
-// the order
+// A filter in RAM (L) answers questions; R holds the truth, from which the filter learns. R keeps
+// its records in the order
 //
 //     (digest.position, digest.seed, key bytes)            key bytes as unsigned bytes, a prefix before its extensions
 //
@@ -29,7 +29,7 @@
 // ## What a caller may assume
 //   Atomicity    each call is atomic by itself; there is no batch of calls. put and erase are
 //                idempotent: after an error whose effect is unknown, doing it again is safe, but
-//                its bool no longer tells who came first.
+//                its bool no longer says whether this call changed R.
 //   Order        for_each visits each record of the range once, in the order above. Equal digests
 //                with different keys are different records and coexist; a filter must not take a
 //                digest for a key.
@@ -37,6 +37,9 @@
 //                visited a prefix of the range: the caller treats it as nothing read, and must not
 //                have acted on that prefix. An error degrades to "maybe present", never to
 //                "absent".
+//   Exceptions   a call should not throw. What it throws is the error of a call that failed:
+//                std::bad_alloc of code out_of_memory, anything else of code io. No filter passes
+//                it on, and none ends the program.
 //   Threads      calls may come from many threads at once. for_each sees each record either before
 //                or after a write that runs beside it; memory_map is stricter (readers shared,
 //                writers exclusive: a range is one moment). Who needs more re-checks under its own

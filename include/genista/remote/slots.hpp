@@ -5,7 +5,7 @@
 // a slot holds before it can move it [acf §2.2: "an external dictionary can be accessed, enabling
 // an element to be rehashed"]. Keys in the order of their digest (remote.hpp) cannot tell: a key
 // lies in one of k places that have nothing to do with each other. So its R has a second map, from
-// slot to key, which belongs to the filter: nobody else writes to it, and it is made anew with it.
+// slot to key, which belongs to the filter: nothing else writes to it, and it is rebuilt with it.
 //
 //     slot_map      slot (64 bits) → key bytes            memory_slots.hpp in RAM,
 //                                                         stores/rocksdb/slot_records.hpp on disk

@@ -25,7 +25,7 @@ result<void> core::audit(index_source& remote) const {
     bool starved = false;
     const std::uint64_t first = position_of(in.half, 0, 0), end = first | (~std::uint64_t{0} >> 1);
     const auto read = remote.each(
-        {first, end}, guarded(starved, [&](const digest& place, key_view key) {
+        {first, end}, never_throwing(starved, [&](const digest& place, key_view key) {
             const digest d = hash_(key);
             const auto level = static_cast<unsigned>((place.position & ~(std::uint64_t{1} << 63)) >> cell_bits);
             const std::uint64_t cell = place.position & bits::low_mask(cell_bits);
@@ -50,7 +50,7 @@ result<void> core::audit(index_source& remote) const {
         }
         return true;
     };
-    const auto asked = remote.each_member({}, guarded(starved, look));
+    const auto asked = remote.each_member({}, never_throwing(starved, look));
     if (starved) throw std::bad_alloc{};
     if (!asked) return asked;
     if (denied != 0) return bad("stored keys are denied", denied);

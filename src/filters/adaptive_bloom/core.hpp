@@ -73,7 +73,7 @@ class core {
         return std::uint64_t{half} << 63 | std::uint64_t{level} << cell_bits | cell;
     }
     [[nodiscard]] static digest place_of(unsigned half, unsigned level, std::uint64_t cell, const digest& d) noexcept {
-        return {position_of(half, level, cell), d.seed};
+        return digest{position_of(half, level, cell), d.seed};
     }
     // Calls visit(place) for each record of the key in this level; each cell once.
     template <class Visit>

@@ -19,7 +19,7 @@ result<std::vector<index_member>> core::users_of(const state& in, unsigned level
     bool starved = false, fits = true;
     ++remote_reads_;
     const auto read =
-        remote.each({position, position}, guarded(starved, [&](const digest& place, key_view key) {
+        remote.each({position, position}, never_throwing(starved, [&](const digest& place, key_view key) {
                         const digest d = hash_(key);
                         fits = place.position == position && place.seed == d.seed && uses(in, level, cell, d);
                         if (!fits) return false;
@@ -63,7 +63,7 @@ result<void> core::clear_half(unsigned half, index_source& remote) {
     do {
         found.clear();
         bool starved = false;
-        const auto read = remote.each({first, last}, guarded(starved, [&](const digest& place, key_view key) {
+        const auto read = remote.each({first, last}, never_throwing(starved, [&](const digest& place, key_view key) {
                                           found.push_back({place, std::string{key.text()}});
                                           return found.size() < at_once;
                                       }));

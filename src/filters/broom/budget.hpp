@@ -19,8 +19,7 @@
 
 #include "genista/detail/filters/broom/faults.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 enum class budget_class : std::uint8_t { inserts, extensions, upkeep };
@@ -70,5 +69,4 @@ class budget {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

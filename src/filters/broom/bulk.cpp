@@ -5,8 +5,7 @@
 #include <iterator>
 #include <new>
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 result<void> digest_source::read(position_range range, population& into) {
@@ -25,5 +24,4 @@ result<void> digest_source::read(position_range range, population& into) {
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -9,8 +9,7 @@
 #include "genista/detail/filters/broom/range_source.hpp"
 #include "genista/hash/key.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 // Serves sorted digests through the interface of R.
@@ -27,5 +26,4 @@ class digest_source final : public range_source {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -7,8 +7,7 @@
 #include <iterator>
 #include <new>
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 namespace {
 
@@ -340,9 +339,9 @@ core::step core::lay_with(const digest& d, const reading& taken) {
 result<void> core::rebuild_range(position_range range, range_source& source) noexcept try {
     back_off();
     for (std::uint64_t at = range.first;;) {
-        const auto built = rebuild_bin_of({.position = at, .seed = 0}, source);
+        const auto built = rebuild_bin_of(digest{at, 0}, source);
         if (!built) return built.error();
-        if (built->last >= range.last) return {};
+        if (built->last >= range.last) return digest{};
         at = built->last + 1;
     }
 } catch (const std::bad_alloc&) {
@@ -522,5 +521,4 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

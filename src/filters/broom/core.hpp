@@ -27,8 +27,7 @@
 #include "filters/broom/epoch.hpp"
 #include "genista/filters/broom.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 // One table, or two with a front between them.
@@ -208,5 +207,4 @@ class core {
 [[nodiscard]] result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept;
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

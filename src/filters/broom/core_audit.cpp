@@ -5,8 +5,7 @@
 #include "filters/broom/core.hpp"
 #include "filters/broom/sizing.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 bool core::contains(const digest& d, broom_trace& touched) const noexcept {
@@ -136,5 +135,4 @@ broom_details core::details() const noexcept try {
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -3,8 +3,7 @@
 
 #include "filters/broom/core.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept {
@@ -71,5 +70,4 @@ result<std::unique_ptr<core>> core::adopt(const broom_options& options, const ha
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -9,8 +9,7 @@
 #include "filters/snapshot_fields.hpp"
 #include "format/snapshot_stream.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 namespace {
 
@@ -247,5 +246,4 @@ result<broom_filter> broom_filter::load(std::span<const std::byte> bytes) noexce
     return broom_filter{*std::move(loaded)};
 }
 
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -8,8 +8,7 @@
 #include "genista/detail/filters/broom/faults.hpp"
 #include "genista/hash/hasher.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 namespace detail {
@@ -54,5 +53,4 @@ enum class derived_use : std::uint8_t { mixing = 1, salting = 2 };
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

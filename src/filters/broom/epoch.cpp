@@ -5,8 +5,7 @@
 #include <bit>
 #include <vector>
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 template <class Visit>
@@ -180,5 +179,4 @@ const char* epoch::broken_rule() const {
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

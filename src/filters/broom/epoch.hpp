@@ -11,8 +11,7 @@
 
 #include "filters/broom/table.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 // A key under the present salt of its bin.
@@ -116,5 +115,4 @@ class epoch {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -8,8 +8,7 @@
 
 #include "filters/broom/epoch.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 namespace {
 
@@ -185,5 +184,4 @@ bool epoch::build(std::span<const digest> members, std::span<const digest> avoid
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

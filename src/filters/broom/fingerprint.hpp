@@ -16,8 +16,7 @@
 #include "filters/broom/line.hpp"
 #include "filters/broom/shape.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 struct mixed {
@@ -50,5 +49,4 @@ inline constexpr unsigned stream_bits_first_block = 63;
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

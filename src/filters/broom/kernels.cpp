@@ -11,8 +11,7 @@
 #define GENISTA_KERNELS "filters/broom/kernels.inl"
 #include "base/foreach_isa.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 const broom_kernel_set<broom_lookup_state>* pick_kernels(shape s) noexcept {
@@ -21,5 +20,4 @@ const broom_kernel_set<broom_lookup_state>* pick_kernels(shape s) noexcept {
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

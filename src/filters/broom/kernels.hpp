@@ -5,12 +5,10 @@
 #include "genista/detail/filters/broom/lookup_state.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 [[nodiscard]] const broom_kernel_set<broom_lookup_state>* pick_kernels(shape s) noexcept;
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -108,7 +108,7 @@ struct broom_policy {
     // The fingerprint under the salt with this code: one word of it in an unsalted epoch (mix.hpp),
     // two from the cipher.
     [[gnu::always_inline]] static digest mixed_under(const state& s, const digest& d, unsigned code) noexcept {
-        if (code == 0 && s.common_is_unsalted) return {d.seed, d.seed >> 33};
+        if (code == 0 && s.common_is_unsalted) return digest{d.seed, d.seed >> 33};
         return encrypt(*s.mix, {d.seed, d.position ^ s.salt_words[code]});
     }
 

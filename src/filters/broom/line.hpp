@@ -36,8 +36,7 @@
 
 #include "genista/detail/filters/broom/faults.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 inline constexpr unsigned slots_per_bin = 48;
@@ -261,5 +260,4 @@ class line {
 static_assert(sizeof(line) == 64);
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -10,8 +10,7 @@
 
 #include "genista/detail/base/buffer.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 side_memory::~side_memory() {
@@ -193,5 +192,4 @@ side_memory::handle side_memory::pop(std::uint64_t at_least, std::uint64_t& foun
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -35,8 +35,7 @@
 #include "genista/base/result.hpp"
 #include "genista/detail/filters/broom/faults.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 [[nodiscard]] inline std::uint64_t load_word(const std::uint64_t* from) noexcept {
@@ -98,5 +97,4 @@ class side_memory {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

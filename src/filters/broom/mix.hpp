@@ -23,8 +23,7 @@
 #include "filters/broom/derive_key.hpp"
 #include "filters/broom/fingerprint.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 class mixer {
@@ -41,7 +40,7 @@ class mixer {
         for (std::size_t first = 0; first < keys.size(); first += width) {
             const std::size_t count = std::min(width, keys.size() - first);
             for (std::size_t i = 0; i < count; ++i)
-                blocks[i] = {keys[first + i].seed, keys[first + i].position ^ salt_word};
+                blocks[i] = digest{keys[first + i].seed, keys[first + i].position ^ salt_word};
             cipher_.encrypt(std::span{blocks}.first(count));
             for (std::size_t i = 0; i < count; ++i) out[first + i] = from_cipher(keys[first + i], blocks[i]);
         }
@@ -68,5 +67,4 @@ class mixer {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -6,8 +6,7 @@
 #include "base/team.hpp"
 #include "filters/broom/core.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 result<void> core::rebuild(range_source& source, unsigned threads) noexcept try {
@@ -124,5 +123,4 @@ bool core::rebuild_cluster(table& in, table::lock& held, std::uint64_t first, st
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

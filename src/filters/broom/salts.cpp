@@ -6,8 +6,7 @@
 
 #include "filters/broom/derive_key.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 salt_book::salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins, bool unsalted_first)
@@ -142,5 +141,4 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -30,8 +30,7 @@
 #include "genista/detail/filters/broom/faults.hpp"
 #include "genista/hash/hasher.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 inline constexpr unsigned salt_codes = 255;
@@ -147,5 +146,4 @@ class salt_book {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -15,8 +15,7 @@
 #include <cstdint>
 #include "genista/detail/filters/broom/faults.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 inline constexpr unsigned most_tail_bits = 16;
@@ -52,5 +51,4 @@ struct shape {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

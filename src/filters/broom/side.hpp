@@ -25,8 +25,7 @@
 #include "filters/broom/line.hpp"
 #include "filters/broom/shape.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 inline constexpr unsigned side_extension_bits = 18;          // bin 4, payload 14
@@ -218,5 +217,4 @@ struct side_list {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -26,8 +26,7 @@
 #include "filters/broom/salts.hpp"
 #include "filters/broom/side.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 inline constexpr unsigned most_backyard = bins_per_cluster * (backyard_per_bin + entries_beyond);
@@ -356,5 +355,4 @@ static_assert(side_block::granules(most_backyard, most_side_extensions, bins_per
                                    shape{most_tail_bits}) <= side_memory::most_granules);
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

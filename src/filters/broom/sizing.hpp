@@ -6,8 +6,7 @@
 
 #include "filters/broom/shape.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 // Share of the slots in use at capacity, in percent. More saves line bits and costs backyard
@@ -24,5 +23,4 @@ inline constexpr std::uint64_t load_percent = 94;
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

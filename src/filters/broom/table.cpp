@@ -8,8 +8,7 @@
 
 #include "filters/broom/side_block.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 namespace {
 
@@ -312,5 +311,4 @@ void table::retire() noexcept {
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

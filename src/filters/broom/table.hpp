@@ -37,8 +37,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/remote/remote.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 // A copy of a bin, to be changed and committed.
@@ -331,5 +330,4 @@ class table {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

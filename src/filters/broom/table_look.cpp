@@ -5,8 +5,7 @@
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/table.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 bool table::contains(const digest& d, broom_trace& touched) const noexcept {
@@ -82,5 +81,4 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -5,8 +5,7 @@
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/table.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
@@ -127,5 +126,4 @@ bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -9,8 +9,7 @@
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/table.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 namespace {
 
@@ -175,5 +174,4 @@ std::uint64_t table::keys(std::uint64_t first, std::uint64_t end) const {
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

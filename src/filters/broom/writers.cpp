@@ -10,8 +10,7 @@
 #include <unistd.h>
 #endif
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 namespace {
 
@@ -87,5 +86,4 @@ void writers::share() noexcept {
 }
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

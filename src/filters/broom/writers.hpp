@@ -21,8 +21,7 @@
 #include "genista/detail/filters/broom/faults.hpp"
 #include "genista/detail/filters/broom/lookup_state.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 class writers {
@@ -92,5 +91,4 @@ class backoff_scope {
 inline constexpr int patient_attempts = 4;
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -68,7 +68,7 @@ result<std::vector<core::resident>> core::residents_of(const place& at, index_so
     bool starved = false, fits = true;
     const std::uint64_t position = record_place(at, {}).position;
     ++remote_reads_;
-    const auto read = remote.each({position, position}, guarded(starved, [&](const digest& where, key_view key) {
+    const auto read = remote.each({position, position}, never_throwing(starved, [&](const digest& where, key_view key) {
                                       const digest d = hash_(key);
                                       fits = where == record_place(at, d) && state_->value(at.level, d) == at.value;
                                       if (!fits) return false;

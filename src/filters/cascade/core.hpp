@@ -69,7 +69,7 @@ class core {
     // another key.
     static constexpr unsigned value_bits = 60;
     [[nodiscard]] static digest record_place(const place& at, const digest& d) noexcept {
-        return {std::uint64_t{at.level} << value_bits | at.value, d.position};
+        return digest{std::uint64_t{at.level} << value_bits | at.value, d.position};
     }
     struct resident {
         digest d{};

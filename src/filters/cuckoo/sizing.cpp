@@ -135,7 +135,7 @@ double body::fpr_for(const member_of_family& who, std::uint64_t capacity, std::u
     return 1;  // the keys do not fit
 }
 
-result<std::uint64_t> body::capacity_for(const member_of_family& who, std::uint64_t bits, double rate) noexcept {
+result<std::uint64_t> body::keys_for_bits(const member_of_family& who, std::uint64_t bits, double rate) noexcept {
     const auto checked = shape_for(who, usual(1, rate));
     if (!checked) return checked.error();
     return largest_capacity(bits, [&](std::uint64_t capacity) {

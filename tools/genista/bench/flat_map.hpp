@@ -49,7 +49,7 @@ struct flat_record {
     friend bool operator<(const flat_record& a, const flat_record& b) noexcept {
         return a.at != b.at ? a.at < b.at : a.key < b.key;
     }
-    [[nodiscard]] key_view view() const noexcept { return {key.data(), key.size()}; }
+    [[nodiscard]] key_view view() const noexcept { return key_view{key.data(), key.size()}; }
 };
 static_assert(sizeof(flat_record) == 24);
 
@@ -262,7 +262,7 @@ inline std::uint64_t flat_map::put_all(const hasher& hash, std::span<const std::
         for (std::size_t i = 0; i < part.size(); ++i) records_->prefetch_record(digests[i]);
         for (std::size_t i = 0; i < part.size(); ++i) {
             const auto bytes = bytes_of(part[i]);
-            unknown += put(digests[i], {bytes.data(), bytes.size()}) ? 0u : 1u;
+            unknown += put(digests[i], key_view{bytes.data(), bytes.size()}) ? 0u : 1u;
         }
     }
     return unknown;

@@ -49,25 +49,25 @@ class counting_filter : public insert_surface<counting_filter<Rules>> {
 
     insert_outcome insert(const digest& d) noexcept;
     insert_outcome insert(key_view key) noexcept { return insert(hash()(key)); }
-    insert_outcome insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
+    insert_outcome insert(integer_key key) noexcept { return insert(hash()(key)); }
     using insert_surface<counting_filter>::insert;  // many keys
     // `times` inserts in O(1 + log times); if one of them would be `full`, nothing changes. 0 times
     // is `inserted` and changes nothing. A count goes up to 2^62 - 1, and all keys together to 2^63
     // - 1.
     insert_outcome insert(const digest& d, std::uint64_t times) noexcept;
     insert_outcome insert(key_view key, std::uint64_t times) noexcept { return insert(hash()(key), times); }
-    insert_outcome insert(std::uint64_t key, std::uint64_t times) noexcept { return insert(hash()(key), times); }
+    insert_outcome insert(integer_key key, std::uint64_t times) noexcept { return insert(hash()(key), times); }
     erase_outcome erase(const digest& d) noexcept;
     erase_outcome erase(key_view key) noexcept { return erase(hash()(key)); }
-    erase_outcome erase(std::uint64_t key) noexcept { return erase(hash()(key)); }
+    erase_outcome erase(integer_key key) noexcept { return erase(hash()(key)); }
 
     [[nodiscard]] std::uint64_t count(const digest& d) const noexcept;
     [[nodiscard]] std::uint64_t count(key_view key) const noexcept { return count(hash()(key)); }
-    [[nodiscard]] std::uint64_t count(std::uint64_t key) const noexcept { return count(hash()(key)); }
+    [[nodiscard]] std::uint64_t count(integer_key key) const noexcept { return count(hash()(key)); }
 
     [[nodiscard]] bool may_contain(const digest& d) const noexcept;
     [[nodiscard]] bool may_contain(key_view key) const noexcept;
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept;
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept;
     void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept;
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept;
     void may_contain(std::span<const digest> digests, std::span<std::uint64_t> out_bits) const noexcept;
@@ -76,6 +76,8 @@ class counting_filter : public insert_surface<counting_filter<Rules>> {
     [[nodiscard]] static result<counting_filter> load(std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] filter_stats stats() const noexcept;  // `keys` counts repetitions
+    [[nodiscard]] std::uint64_t size() const noexcept { return stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] const hasher& hash() const noexcept;
     [[nodiscard]] std::uint64_t distinct_values() const noexcept;
     // n_1, n_2, … of [ppr05 §4]: how many counters use digit i + 1.

@@ -6,10 +6,9 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <functional>
-#include <new>
 
+#include "genista/detail/remote/caught.hpp"
 #include "genista/remote/indexed.hpp"
 
 namespace genista {
@@ -41,28 +40,28 @@ class remote_index final : public index_source {
     explicit remote_index(R& remote) noexcept : remote_{remote} {}
 
     result<bool> is_member(const digest& where, key_view key) override {
-        return caught([&]() -> result<bool> { return remote_.contains(where, key); });
+        return remote_detail::caught([&]() -> result<bool> { return remote_.contains(where, key); });
     }
     result<bool> remove_member(const digest& where, key_view key) override {
-        return caught([&]() -> result<bool> { return remote_.erase(where, key); });
+        return remote_detail::caught([&]() -> result<bool> { return remote_.erase(where, key); });
     }
     result<void> each_member(position_range range, const take_record& take) override {
-        return caught([&]() -> result<void> {
+        return remote_detail::caught([&]() -> result<void> {
             return remote_.for_each(range.first, range.last,
                                     [&](const digest& where, key_view key) { return take(where, key); });
         });
     }
     result<void> put(const digest& place, key_view key) override {
-        return caught([&] { return changed(remote_.index().put(place, key)); });
+        return remote_detail::caught([&] { return changed(remote_.index().put(place, key)); });
     }
     result<bool> add(const digest& place, key_view key) override {
-        return caught([&]() -> result<bool> { return remote_.index().put(place, key); });
+        return remote_detail::caught([&]() -> result<bool> { return remote_.index().put(place, key); });
     }
     result<void> erase(const digest& place, key_view key) override {
-        return caught([&] { return changed(remote_.index().erase(place, key)); });
+        return remote_detail::caught([&] { return changed(remote_.index().erase(place, key)); });
     }
     result<void> each(position_range range, const take_record& take) override {
-        return caught([&]() -> result<void> {
+        return remote_detail::caught([&]() -> result<void> {
             return remote_.index().for_each(range.first, range.last,
                                             [&](const digest& place, key_view key) { return take(place, key); });
         });
@@ -73,18 +72,6 @@ class remote_index final : public index_source {
     [[nodiscard]] static result<void> changed(const result<bool>& done) noexcept {
         if (!done) return done.error();
         return {};
-    }
-    template <class Call>
-    static auto caught(Call call) noexcept -> decltype(call()) {
-        try {
-            return call();
-        } catch (const std::bad_alloc&) {
-            return error::make(error_code::out_of_memory, "R has no memory");
-        } catch (const std::exception& thrown) {
-            return error::make(error_code::io, "R threw: %s", thrown.what());
-        } catch (...) {
-            return error::make(error_code::io, "R threw");
-        }
     }
 
     R& remote_;

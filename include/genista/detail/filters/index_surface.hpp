@@ -23,8 +23,8 @@ class index_surface {
         return self().insert_from(key, source);
     }
     template <indexed_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        return insert(integer_key{key}.view(), remote);
+    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
+        return insert(key.view(), remote);
     }
     // Learns that the answer "maybe" for this key was a false positive.
     template <indexed_map R>
@@ -33,8 +33,8 @@ class index_surface {
         return self().adapt_from(key, source);
     }
     template <indexed_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        return adapt(integer_key{key}.view(), remote);
+    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
+        return adapt(key.view(), remote);
     }
     // Inserts all keys of R again under new hash functions and rebuilds the index. Needed after
     // loading, before the first change.
@@ -78,8 +78,8 @@ class erasing_index_surface : public index_surface<Derived, Options> {
         return this->self().erase_from(key, source);
     }
     template <indexed_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        return erase(integer_key{key}.view(), remote);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
+        return erase(key.view(), remote);
     }
     // The second half of an erase, for a store that has already committed it. `absent`: the filter
     // did not have the key, or R has it again.
@@ -87,6 +87,10 @@ class erasing_index_surface : public index_surface<Derived, Options> {
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
         remote_index<R> source{remote};
         return this->self().forget_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
+        return forget(key.view(), remote);
     }
 
   private:

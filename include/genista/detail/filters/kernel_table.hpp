@@ -57,8 +57,8 @@ struct insert_table {
 template <class Derived>
 class filter_surface {
   public:
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept {
-        return self().kernels().contains_integer(self().state(), self().hash().state(), key);
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept {
+        return self().kernels().contains_integer(self().state(), self().hash().state(), key.value());
     }
     [[nodiscard]] bool may_contain(key_view key) const noexcept {
         return self().kernels().contains_key(self().state(), self().hash().state(), key);
@@ -84,6 +84,10 @@ class filter_surface {
         self().kernels().contains_digests(self().state(), self().hash().state(), digests.data(), digests.size(),
                                           out_bits.data());
     }
+
+    // filter.hpp says what is counted.
+    [[nodiscard]] std::uint64_t size() const noexcept { return self().stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
   private:
     friend Derived;

@@ -28,7 +28,7 @@ class plain_surface {
             return self().contains(d);
         }
     }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
 
     void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
         each(keys, out_bits);
@@ -39,6 +39,10 @@ class plain_surface {
     void may_contain(std::span<const digest> digests, std::span<std::uint64_t> out_bits) const noexcept {
         each(digests, out_bits);
     }
+
+    // filter.hpp says what is counted.
+    [[nodiscard]] std::uint64_t size() const noexcept { return self().stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
   private:
     friend Derived;

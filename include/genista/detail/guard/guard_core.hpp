@@ -49,6 +49,7 @@
 #include "genista/detail/filters/asked_with_key.hpp"
 #include "genista/detail/guard/in_flight.hpp"
 #include "genista/detail/guard/range_states.hpp"
+#include "genista/detail/remote/caught.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/guard/counters.hpp"
 #include "genista/guard/event_log.hpp"
@@ -430,9 +431,11 @@ class guard_core {
 
     result<void> insert_all(position_range range) {
         std::vector<std::string> keys;
-        const auto read = remote_.for_each(range.first, range.last, [&](const digest&, key_view key) {
-            keys.emplace_back(key.text());
-            return true;
+        const auto read = remote_detail::caught([&]() -> result<void> {
+            return remote_.for_each(range.first, range.last, [&](const digest&, key_view key) {
+                keys.emplace_back(key.text());
+                return true;
+            });
         });
         if (!read) return read.error();
         for (const std::string& key : keys) {

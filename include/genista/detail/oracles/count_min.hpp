@@ -38,11 +38,11 @@ class count_min {
     [[nodiscard]] static result<count_min> make(const count_min_options& options = {}) noexcept;
 
     void add(key_view key, std::uint64_t count = 1) noexcept { add(hash()(key), count); }
-    void add(std::uint64_t key, std::uint64_t count = 1) noexcept { add(hash()(key), count); }
+    void add(integer_key key, std::uint64_t count = 1) noexcept { add(hash()(key), count); }
     void add(const digest& d, std::uint64_t count = 1) noexcept;
 
     [[nodiscard]] std::uint64_t estimate(key_view key) const noexcept { return estimate(hash()(key)); }
-    [[nodiscard]] std::uint64_t estimate(std::uint64_t key) const noexcept { return estimate(hash()(key)); }
+    [[nodiscard]] std::uint64_t estimate(integer_key key) const noexcept { return estimate(hash()(key)); }
     [[nodiscard]] std::uint64_t estimate(const digest& d) const noexcept;
 
     // Adds the other's counts. Both must have the same shape, hash function and way of updating.

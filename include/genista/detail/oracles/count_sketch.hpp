@@ -34,12 +34,12 @@ class count_sketch {
     [[nodiscard]] static result<count_sketch> make(const count_sketch_options& options = {}) noexcept;
 
     void add(key_view key, std::uint64_t count = 1) noexcept { add(hash()(key), count); }
-    void add(std::uint64_t key, std::uint64_t count = 1) noexcept { add(hash()(key), count); }
+    void add(integer_key key, std::uint64_t count = 1) noexcept { add(hash()(key), count); }
     void add(const digest& d, std::uint64_t count = 1) noexcept;
 
     // May be negative: then the key was added seldom or never.
     [[nodiscard]] std::int64_t estimate(key_view key) const noexcept { return estimate(hash()(key)); }
-    [[nodiscard]] std::int64_t estimate(std::uint64_t key) const noexcept { return estimate(hash()(key)); }
+    [[nodiscard]] std::int64_t estimate(integer_key key) const noexcept { return estimate(hash()(key)); }
     [[nodiscard]] std::int64_t estimate(const digest& d) const noexcept;
 
     // Adds the other's counts. Both must have the same shape and hash function.

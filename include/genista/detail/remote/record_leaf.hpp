@@ -99,19 +99,19 @@ struct record_leaf {
 
     [[nodiscard]] digest digest_at(std::size_t slot) const noexcept {
         assert(slot < count);
-        return {.position = positions[slot], .seed = seeds[slot]};
+        return digest{positions[slot], seeds[slot]};
     }
 
     // Points into this leaf or into the slot's long_key: valid until the tree changes.
     [[nodiscard]] key_view key_at(std::size_t slot) const noexcept {
         assert(slot < count);
         if (sizes[slot] != stored_key::long_size) {
-            return {reinterpret_cast<const std::byte*>(&words[slot]), sizes[slot]};
+            return key_view{reinterpret_cast<const std::byte*>(&words[slot]), sizes[slot]};
         }
         const std::byte* block = stored_key::block_of(words[slot]);
         std::size_t length = 0;
         std::memcpy(&length, block, sizeof length);
-        return {block + sizeof length, length};
+        return key_view{block + sizeof length, length};
     }
 
     // The record at `slot` against (where, key), in the order of R.

@@ -2,19 +2,19 @@
 // for experiments only.
 //
 // The library itself has none of them: there `faults` is a constant, and the compiler drops every
-// branch on it. A build with GENISTA_BROOM_FAULTS has the same filter in another inline namespace,
-// so that both fit into one program: the lab runs its attacks against each missing rule (they must
-// win), and tests/planted plants each bug (the suite must catch it).
+// branch on it. A build with GENISTA_BROOM_FAULTS has the same filter in an inline namespace, which
+// the product does not have: diagnostics and symbols of the product say genista::broom_filter. Both
+// can be linked into one program, but not be seen by one file. The lab runs its attacks against each
+// missing rule (they must win), and tests/planted plants each bug (the suite must catch it).
 #pragma once
 
 #if defined(GENISTA_BROOM_FAULTS)
-#define GENISTA_BROOM_VARIANT faulty_broom
+#define GENISTA_BROOM_NAMESPACE genista::inline faulty_broom
 #else
-#define GENISTA_BROOM_VARIANT whole_broom
+#define GENISTA_BROOM_NAMESPACE genista
 #endif
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 
 struct broom_faults {
     // Missing rules of the law (docs/filters/broom.md says which attack then wins).
@@ -70,5 +70,4 @@ inline broom_faults faults{};  // set before the filter is shared between thread
 inline constexpr broom_faults faults{};
 #endif
 
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

@@ -12,8 +12,7 @@
 #include "genista/detail/hash/hash_state.hpp"
 #include "genista/hash/key.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 
 namespace broom {
 class core;
@@ -106,7 +105,9 @@ struct alignas(64) broom_lookup_state {
     std::uint64_t grow_at = ~std::uint64_t{0};  // with more keys than this the table has to grow
 };
 
-}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace GENISTA_BROOM_NAMESPACE
+
+namespace genista {
 
 // The hot entry points of the filter for one instruction set. State is a broom_lookup_state; it is
 // a parameter, so that the kernels of two variants are two types.

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "genista/detail/filters/broom/faults.hpp"
+#include "genista/detail/remote/caught.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/remote/remote.hpp"
 
-namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
+namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 // The keys of R in a range, read for an operation on one key.
@@ -50,30 +50,33 @@ class remote_source final : public range_source {
         bool starved = false;
         digest last{};
         std::string last_key;
+        const auto take = [&](const digest& at, key_view key) noexcept {
+            try {
+                const bool in_order =
+                    into.members.empty() || last < at || (last == at && key_view{last_key}.text() < key.text());
+                lied = !range.contains(at.position) || !in_order || hash_(key) != at;
+                if (lied) return false;
+                into.members.push_back(at);
+                into.holds_key = into.holds_key || (has_key_ && at == where_ && key.text() == key_.text());
+                last = at;
+                last_key = key.text();
+                return true;
+            } catch (const std::bad_alloc&) {
+                starved = true;
+                return false;
+            }
+        };
         const result<void> done =
-            remote_.for_each(range.first, range.last, [&](const digest& at, key_view key) noexcept {
-                try {
-                    const bool in_order =
-                        into.members.empty() || last < at || (last == at && key_view{last_key}.text() < key.text());
-                    lied = !range.contains(at.position) || !in_order || hash_(key) != at;
-                    if (lied) return false;
-                    into.members.push_back(at);
-                    into.holds_key = into.holds_key || (has_key_ && at == where_ && key.text() == key_.text());
-                    last = at;
-                    last_key = key.text();
-                    return true;
-                } catch (const std::bad_alloc&) {
-                    starved = true;
-                    return false;
-                }
-            });
+            remote_detail::caught([&]() -> result<void> { return remote_.for_each(range.first, range.last, take); });
         if (starved) return error::make(error_code::out_of_memory, "broom: no memory for the keys of one bin");
         if (lied)
             return error::make(error_code::corrupt,
                                "the remote map gave a record that does not belong to the range read");
         return done;
     }
-    result<bool> erase() override { return remote_.erase(where_, key_); }
+    result<bool> erase() override {
+        return remote_detail::caught([&]() -> result<bool> { return remote_.erase(where_, key_); });
+    }
 
     [[nodiscard]] const digest& where() const noexcept { return where_; }
 
@@ -86,5 +89,4 @@ class remote_source final : public range_source {
 };
 
 }  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
-}  // namespace genista
+}  // namespace GENISTA_BROOM_NAMESPACE

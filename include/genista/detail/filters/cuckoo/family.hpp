@@ -127,8 +127,8 @@ class body {
                                                         double rate) noexcept;
     [[nodiscard]] static double fpr_for(const member_of_family& who, std::uint64_t capacity,
                                         std::uint64_t bits) noexcept;
-    [[nodiscard]] static result<std::uint64_t> capacity_for(const member_of_family& who, std::uint64_t bits,
-                                                            double rate) noexcept;
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(const member_of_family& who, std::uint64_t bits,
+                                                             double rate) noexcept;
 
   private:
     explicit body(std::unique_ptr<core> made) noexcept;
@@ -167,8 +167,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return body_.insert(key, source);
     }
     template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        return insert(integer_key{key}.view(), remote);
+    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
+        return insert(key.view(), remote);
     }
     // Takes the key out of R's records, then out of its slot and the filter. For an absent key it
     // returns `absent` and changes nothing.
@@ -178,8 +178,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return body_.erase(key, source);
     }
     template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        return erase(integer_key{key}.view(), remote);
+    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
+        return erase(key.view(), remote);
     }
     // The second half of an erase, for a store that has already committed it. `absent`: the filter
     // did not have the key, or R has it again.
@@ -188,6 +188,10 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         cuckoo::remote_slots<R> source{remote};
         return body_.forget(key, source);
     }
+    template <slotted_map R>
+    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
+        return forget(key.view(), remote);
+    }
     // `unfixed`: the rule was applied, and the key is still answered "maybe".
     template <slotted_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
@@ -195,8 +199,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return body_.adapt(key, source);
     }
     template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        return adapt(integer_key{key}.view(), remote);
+    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
+        return adapt(key.view(), remote);
     }
 
     // Inserts every key of R again under new hash functions; what was learnt is lost. Needed after
@@ -236,8 +240,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept {
         return cuckoo::body::fpr_for(cuckoo::member<Rule>, capacity, bits);
     }
-    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate) noexcept {
-        return cuckoo::body::capacity_for(cuckoo::member<Rule>, bits, rate);
+    [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept {
+        return cuckoo::body::keys_for_bits(cuckoo::member<Rule>, bits, rate);
     }
 
   private:

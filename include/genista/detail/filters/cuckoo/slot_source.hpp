@@ -1,5 +1,6 @@
 // slot_source: the calls that the cuckoo family makes to R, without R's type, so that the filters
-// are compiled once; and remote_slots, which makes one from any slotted map.
+// are compiled once; and remote_slots, which makes one from any slotted map. What R throws is the
+// error of a failed call (detail/remote/caught.hpp).
 //
 // The filter renumbers its slots whenever it chooses new hash functions, so that the old records
 // stay whole until the new ones are complete: a slot in R is generation · 2^40 + slot in the table.
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "genista/detail/remote/caught.hpp"
 #include "genista/remote/slots.hpp"
 
 namespace genista::cuckoo {
@@ -44,27 +46,41 @@ class remote_slots final : public slot_source {
 
     result<bool> read(std::uint64_t slot, std::string& key) override {
         bool starved = false;
-        const auto found = remote_.read_slot(slot, [&](key_view stored) noexcept {
+        const auto take = [&](key_view stored) noexcept {
             try {
                 key.assign(stored.text());
             } catch (const std::bad_alloc&) {
                 starved = true;
             }
-        });
+        };
+        const auto found = remote_detail::caught([&]() -> result<bool> { return remote_.read_slot(slot, take); });
         if (starved) return error::make(error_code::out_of_memory, "no memory for a key of the remote map");
         return found;
     }
-    result<void> write(std::span<const slot_change> changes) override { return remote_.write_slots(changes); }
-    result<void> each_in_slots(std::uint64_t first, std::uint64_t last, const take_slot& take) override {
-        return remote_.for_each_slot(first, last, [&](std::uint64_t slot, key_view key) { return take(slot, key); });
+    result<void> write(std::span<const slot_change> changes) override {
+        return remote_detail::caught([&]() -> result<void> { return remote_.write_slots(changes); });
     }
-    result<void> clear(std::uint64_t first, std::uint64_t last) override { return remote_.clear_slots(first, last); }
+    result<void> each_in_slots(std::uint64_t first, std::uint64_t last, const take_slot& take) override {
+        return remote_detail::caught([&]() -> result<void> {
+            return remote_.for_each_slot(first, last,
+                                         [&](std::uint64_t slot, key_view key) { return take(slot, key); });
+        });
+    }
+    result<void> clear(std::uint64_t first, std::uint64_t last) override {
+        return remote_detail::caught([&]() -> result<void> { return remote_.clear_slots(first, last); });
+    }
 
-    result<bool> is_member(const digest& where, key_view key) override { return remote_.contains(where, key); }
-    result<bool> remove_member(const digest& where, key_view key) override { return remote_.erase(where, key); }
+    result<bool> is_member(const digest& where, key_view key) override {
+        return remote_detail::caught([&]() -> result<bool> { return remote_.contains(where, key); });
+    }
+    result<bool> remove_member(const digest& where, key_view key) override {
+        return remote_detail::caught([&]() -> result<bool> { return remote_.erase(where, key); });
+    }
     result<void> each_member(position_range range, const take_member& take) override {
-        return remote_.for_each(range.first, range.last,
-                                [&](const digest& where, key_view key) { return take(where, key); });
+        return remote_detail::caught([&]() -> result<void> {
+            return remote_.for_each(range.first, range.last,
+                                    [&](const digest& where, key_view key) { return take(where, key); });
+        });
     }
 
   private:

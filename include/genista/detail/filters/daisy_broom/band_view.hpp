@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "genista/detail/remote/caught.hpp"
 #include "genista/remote/remote.hpp"
 
 namespace genista {
@@ -21,7 +22,9 @@ class band_view {
         : remote_{remote}, filter_{filter}, band_{band} {}
 
     result<bool> put(const digest& where, key_view key) { return remote_.put(where, key); }
-    result<bool> erase(const digest& where, key_view key) { return remote_.erase(where, key); }
+    result<bool> erase(const digest& where, key_view key) {
+        return remote_detail::caught([&]() -> result<bool> { return remote_.erase(where, key); });
+    }
     result<bool> contains(const digest& where, key_view key) { return remote_.contains(where, key); }
 
     template <record_visitor Visit>

@@ -24,7 +24,7 @@ namespace genista::rocks {
 inline constexpr std::size_t digest_bytes = 16;
 
 [[nodiscard]] inline key_view to_key(const rocksdb::Slice& bytes) noexcept {
-    return {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
+    return key_view{reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 [[nodiscard]] inline rocksdb::Slice to_slice(key_view key) noexcept {
     return {reinterpret_cast<const char*>(key.data), key.size};
@@ -62,7 +62,7 @@ class record_key {
 // Nothing if the bytes are too short to be a record. The key points into `bytes`.
 [[nodiscard]] inline std::optional<std::pair<digest, key_view>> decode_record(const rocksdb::Slice& bytes) noexcept {
     if (bytes.size() < digest_bytes) return std::nullopt;
-    const digest d{.position = load_big_endian(bytes.data()), .seed = load_big_endian(bytes.data() + 8)};
+    const digest d{load_big_endian(bytes.data()), load_big_endian(bytes.data() + 8)};
     return std::pair{d, to_key({bytes.data() + digest_bytes, bytes.size() - digest_bytes})};
 }
 
