@@ -341,7 +341,7 @@ result<void> core::rebuild_range(position_range range, range_source& source) noe
     for (std::uint64_t at = range.first;;) {
         const auto built = rebuild_bin_of(digest{at, 0}, source);
         if (!built) return built.error();
-        if (built->last >= range.last) return digest{};
+        if (built->last >= range.last) return {};
         at = built->last + 1;
     }
 } catch (const std::bad_alloc&) {
