@@ -183,6 +183,8 @@ TEST(keys, of_every_width_are_the_same_key) {
     const hasher& hash = filter->hash();
     EXPECT_EQ(hash(static_cast<unsigned short>(7)), hash(std::uint64_t{7}));
     EXPECT_EQ(hash(7u), hash(7ull));
+    EXPECT_EQ(hash(0u), hash(std::uint64_t{0})) << "a literal zero is a key and no null pointer";
+    EXPECT_EQ(hash(0u), hash(integer_key{0u}.view()));
     EXPECT_EQ(hash(7u), hash(integer_key{7u}.view())) << "an integer is its eight bytes";
     ASSERT_EQ(filter->insert(7u), insert_outcome::inserted);
     EXPECT_TRUE(filter->may_contain(std::uint64_t{7}));

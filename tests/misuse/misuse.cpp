@@ -15,11 +15,12 @@ using guard = genista::guarded<genista::broom_filter, genista::memory_store>;
 void keys(genista::bloom_filter& plain, genista::broom_filter& learning, genista::memory_map& remote, guard& store) {
     (void)plain.insert("ada");
     (void)plain.insert(7u);
+    (void)plain.insert(0u);
     (void)plain.insert(genista::signed_key(-1));
     (void)plain.insert(genista::digest{1, 2});
     (void)learning.may_contain(std::uint64_t{7});
     (void)learning.insert("ada", remote);
-    (void)learning.erase(7u, remote);
+    (void)learning.erase(0u, remote);
     (void)learning.adapt(7u, remote);
     (void)learning.forget(7u, remote);
     (void)store.get(7u);

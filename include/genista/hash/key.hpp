@@ -53,7 +53,8 @@ struct key_view {
     key_view(const Text& text) noexcept : key_view{std::string_view{text}} {}
     template <bytes_key_type Bytes>
     constexpr key_view(const Bytes& bytes) noexcept : key_view{std::span<const std::byte>{bytes}} {}
-    key_view(std::nullptr_t) = delete;
+    template <std::same_as<std::nullptr_t> Null>  // a template, because a literal 0u is a key and converts to nullptr_t
+    key_view(Null) = delete;
 
     [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data), size}; }
 };

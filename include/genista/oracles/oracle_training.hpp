@@ -46,8 +46,8 @@ struct training_options {
     // people who would.
     std::uint64_t seed = 1;
     std::function<void(double)> progress = [](double) {};  // called with the share done, 0..1
-    std::function<void(const score_choice&)> chose = [](const score_choice&) {
-    };  // called with how a score model was trained
+    // Called with how a score model was trained.
+    std::function<void(const score_choice&)> chose = [](const score_choice&) {};
 };
 
 // Draws of the input, draws of the queries, repetitions included. Neither may be empty.
