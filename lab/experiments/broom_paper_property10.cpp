@@ -50,13 +50,13 @@ property_seen try_to_collide_in_paper(const broom_paper_options& options, std::u
         ++seen.epochs;
         const hash_functions_seen then = seen_by(w.filter());
         for (std::uint64_t step = 0; step < 4 * members && seen_by(w.filter()) == then; ++step) {
-            const bool erases = outside.empty() || (!inside.empty() && chance() % 2 == 0);
-            std::vector<std::uint64_t>&from = erases ? inside : outside, &to = erases ? outside : inside;
+            const bool erases_next = outside.empty() || (!inside.empty() && chance() % 2 == 0);
+            std::vector<std::uint64_t>&from = erases_next ? inside : outside, &to = erases_next ? outside : inside;
             std::swap(from[chance() % from.size()], from.back());
             const std::uint64_t y = from.back();
             from.pop_back();
             to.push_back(y);
-            erases ? w.erase(y) : w.insert(y);
+            erases_next ? w.erase(y) : w.insert(y);
             if (seen_by(w.filter()) != then) break;
             ++seen.asked;
             seen.violations += w.filter().may_contain(x) ? 1u : 0u;

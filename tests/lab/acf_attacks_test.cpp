@@ -132,7 +132,8 @@ TEST(acf_experiments, refuse_unknown_filters) {
         const auto refused = find_experiment(id)->run(options);
         ASSERT_FALSE(refused) << id;
         EXPECT_EQ(refused.error().code(), error_code::invalid_argument);
-        EXPECT_NE(refused.error().message().find("no-such-filter"), std::string_view::npos) << refused.error().message();
+        EXPECT_NE(refused.error().message().find("no-such-filter"), std::string_view::npos)
+            << refused.error().message();
         EXPECT_NE(refused.error().message().find("cuckooing"), std::string_view::npos) << refused.error().message();
     }
     for (const char* id : {"acf-support", "acf-not-support", "acf-figures"}) {
