@@ -1,5 +1,5 @@
-// foreach_isa: includes the file named by GENISTA_KERNELS once for each instruction set. It has no
-// include guard, because every kernel file includes it again.
+// foreach_isa (no include guard: every kernel file includes it again) includes the file named by
+// GENISTA_KERNELS once for each instruction set.
 //
 // Inside, GENISTA_ISA names the namespace of the pass (portable, avx2, avx512) and
 // GENISTA_ISA_LEVEL is 0, 1 or 2. The compiler's target is switched by pragma around the kernels

@@ -329,8 +329,8 @@ class history_run {
         return one_in(2) ? erase(one_in(8) ? absent_key() : live_key()) : erase_assuming_present(live_key());
     }
 
-    // The store commits first. Afterwards the key is stored unless another operation has erased it in
-    // R since.
+    // The store commits first. Afterwards the key is stored unless another operation has erased it
+    // in R since.
     void insert(std::uint64_t key) {
         if (!may_touch(key)) return;
         ++done.operations;
@@ -363,8 +363,8 @@ class history_run {
         }
         insert_all(std::move(keys));
     }
-    // R holds a key whose insert has not begun, while all stored keys are inserted again. The stored
-    // key with which it collides must keep its place.
+    // R holds a key whose insert has not begun, while all stored keys are inserted again. The
+    // stored key with which it collides must keep its place.
     void insert_late() {
         const std::uint64_t key = colliding_key();
         if (!may_touch(key)) return;
@@ -442,8 +442,8 @@ class history_run {
             }
         }
     }
-    // Calls forget() after the store erased the key, or although it did not: the filter must then keep
-    // the key.
+    // Calls forget() after the store erased the key, or although it did not: the filter must then
+    // keep the key.
     void forget() {
         const std::uint64_t key = one_in(4) ? absent_key() : live_key();
         if (!may_touch(key)) return;
@@ -482,8 +482,8 @@ class history_run {
             judge(outcome.error());
         --sweeping_;
     }
-    // A snapshot taken at this moment holds every stored key. Sometimes the run continues with it, as
-    // after a restart.
+    // A snapshot taken at this moment holds every stored key. Sometimes the run continues with it,
+    // as after a restart.
     void copy() {
         if (!may_wait() || !one_in(4)) return;
         ++done.operations;
@@ -499,8 +499,8 @@ class history_run {
         if (setup_.limited) filter_.limit_memory(1);
     }
 
-    // Every key in R is inserted or erased; then the law must hold in every bin, and the counts must
-    // agree.
+    // Every key in R is inserted or erased; then the law must hold in every bin, and the counts
+    // must agree.
     void come_to_rest() {
         remote_.meanwhile = nullptr;
         remote_.failing = 0;

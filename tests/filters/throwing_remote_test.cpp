@@ -29,7 +29,8 @@ namespace {
 
 enum class thrown { runtime_error, bad_alloc, number };
 
-// Throws in place of one call, the `calls`-th from now, and in all that follow until it is disarmed.
+// Throws in place of one call, the `calls`-th from now, and in all that follow until it is
+// disarmed.
 struct fuse {
     std::optional<std::uint64_t> calls{};
     thrown what = thrown::runtime_error;

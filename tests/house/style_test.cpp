@@ -96,8 +96,12 @@ complaints leaves_nothing_open(const source_file& file) {
         std::ranges::count_if(line, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0u) != 0x80u; }));
 }
 
-// Whether the line has a box-drawing character (U+2500 to U+257F) or an arrow (U+2190 to U+21FF).
+// Whether the line has a box-drawing character (U+2500 to U+257F), an arrow (U+2190 to U+21FF), or
+// columns: three blanks in a row behind its first word.
 [[nodiscard]] bool is_drawing(std::string_view line) {
+    const std::size_t slashes = line.find("//");
+    const std::size_t first_word = slashes == line.npos ? line.npos : line.find_first_not_of("/ ", slashes);
+    if (first_word != line.npos && line.find("   ", first_word) != line.npos) return true;
     for (std::size_t at = line.find('\xe2'); at != line.npos; at = line.find('\xe2', at + 1)) {
         const std::string_view next = line.substr(at + 1, 1);
         if (next == "\x86" || next == "\x87" || next == "\x94" || next == "\x95") return true;
@@ -207,6 +211,8 @@ TEST(style, no_comment_line_is_wider_than_100_columns) {
     EXPECT_TRUE(wraps_its_comments(made_up("a.hpp", {"int x;" + widest, "// NOLINTNEXTLINE(x)" + widest})).empty());
     EXPECT_TRUE(wraps_its_comments(made_up("a.hpp", {widest + "\u2500", widest + "\u2192"})).empty());
     EXPECT_EQ(wraps_its_comments(made_up("a.hpp", {widest + "\u2026"})).size(), 1u) << "neither a line nor an arrow";
+    EXPECT_TRUE(wraps_its_comments(made_up("a.hpp", {"//     word   " + widest})).empty()) << "columns";
+    EXPECT_EQ(wraps_its_comments(made_up("a.hpp", {"//     word  " + widest})).size(), 1u);
     EXPECT_TRUE(wraps_its_comments(made_up("a.md", {widest + widest})).empty());
     expect_kept(wraps_its_comments);
 }

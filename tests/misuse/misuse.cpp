@@ -1,6 +1,6 @@
-// Calls that must not compile, one a line and marked: check.cmake compiles this file twice, with them
-// and without, and wants an error in every marked line and in no other. (All filters and all types:
-// tests/filters/key_arguments_test.cpp.)
+// Calls that must not compile, one a line and marked: check.cmake compiles this file twice, with
+// them and without, and wants an error in every marked line and in no other. (All filters and all
+// types: tests/filters/key_arguments_test.cpp.)
 #include <cstdint>
 
 #include "genista/filters/bloom.hpp"

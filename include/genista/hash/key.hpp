@@ -10,8 +10,8 @@
 // not depend on the type of the variable that holds it.
 //
 // Nothing else converts. 3.5 would lose its fraction, -1 would become 2^64-1, 'a' another key than
-// "a", true a number, nullptr an empty text: each of them would be a false negative that no compiler
-// reports. They do not compile, and neither does {1, 2}.
+// "a", true a number, nullptr an empty text: each of them would be a false negative that no
+// compiler reports. They do not compile, and neither does {1, 2}.
 #pragma once
 
 #include <bit>

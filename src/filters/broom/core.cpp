@@ -266,8 +266,8 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
 
 // R cannot be read, and x needs it because its base or its tag is taken. x becomes a backyard
 // entry, whichever key owns the slot with its base, or shares the entry that has its tag; an error
-// would reveal that x collides. Every removal of an entry reads R and renews the bin, so x stays. In a
-// bin with a full backyard every insert reads R, so an error says nothing about the key there.
+// would reveal that x collides. Every removal of an entry reads R and renews the bin, so x stays.
+// In a bin with a full backyard every insert reads R, so an error says nothing about the key there.
 core::step core::insert_unread(const digest& d) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);

@@ -1,9 +1,9 @@
 // insert_surface: inserts of many keys for filters that need no remote map. One vocabulary for all
 // of them, as filter_surface has it for the queries.
 //
-// A filter with kernels hands on its insert_table (kernel_table.hpp): keys are hashed eight at a time, and the lines
-// of later ones are on their way while earlier ones are inserted. Every other filter hashes eight
-// at a time and inserts one by one (insert_in_order).
+// A filter with kernels hands on its insert_table (kernel_table.hpp): keys are hashed eight at a
+// time, and the lines of later ones are on their way while earlier ones are inserted. Every other
+// filter hashes eight at a time and inserts one by one (insert_in_order).
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 // The library itself has none of them: there `faults` is a constant, and the compiler drops every
 // branch on it. A build with GENISTA_BROOM_FAULTS has the same filter in an inline namespace, which
 // the product does not have: diagnostics and symbols of the product say genista::broom_filter. Both
-// can be linked into one program, but not be seen by one file. The lab runs its attacks against each
-// missing rule (they must win), and tests/planted plants each bug (the suite must catch it).
+// can be linked into one program, but not be seen by one file. The lab runs its attacks against
+// each missing rule (they must win), and tests/planted plants each bug (the suite must catch it).
 #pragma once
 
 #if defined(GENISTA_BROOM_FAULTS)
