@@ -75,7 +75,7 @@ TEST(bench_computed_map, contains_its_integers_and_nothing_else) {
     EXPECT_FALSE(holds(100));
     EXPECT_FALSE(holds(UINT64_MAX));
     const auto bytes = bytes_of(5);
-    EXPECT_FALSE(*computed.contains(hash(6u), digest{bytes.data(), bytes.size()}));
+    EXPECT_FALSE(*computed.contains(hash(6u), key_view{bytes.data(), bytes.size()}));
     EXPECT_FALSE(*computed.contains(hash(6u), "no eight bytes"));
 }
 
