@@ -111,8 +111,8 @@ TEST(compare_files_cli, what_is_not_a_store_of_that_layout_is_refused_and_not_ch
     put_contents(scratch / "junk/letter", "dear reader");
     std::filesystem::create_directory(scratch / "nothing");
     const arguments with_keys{"--keys", scratch / "keys"};
-    expect_refused({"compare", "--store", scratch / "junk"}, scratch / "junk", "no RocksDB");
-    expect_refused(joined({"compare", "--store", scratch / "junk"}, with_keys), scratch / "junk", "no RocksDB");
+    expect_refused({"compare", "--store", scratch / "junk"}, scratch / "junk", "not a RocksDB");
+    expect_refused(joined({"compare", "--store", scratch / "junk"}, with_keys), scratch / "junk", "not a RocksDB");
     expect_refused({"compare", "--store", scratch / "keys"}, scratch / "keys", "file");
     expect_refused({"compare", "--store", scratch / "missing"}, scratch / "missing", "no database");
     expect_refused({"compare", "--store", scratch / "nothing"}, scratch / "nothing", "empty");
