@@ -167,7 +167,10 @@ TEST(clustered_values, a_key_has_the_value_it_was_given_last) {
 }
 
 // One thread writes one key with long and short values in turn: a reader sees one of them, whole.
+// The read copies a value out of RocksDB's memory, in a frame of ours. Where the sanitizer has lost
+// the stack of the write, nothing in its report names RocksDB, and the suppression does not match.
 TEST(clustered_values, a_reader_beside_a_writer_sees_whole_values) {
+    if (thread_sanitized) GTEST_SKIP() << "the thread sanitizer cannot follow a value through RocksDB's memory";
     const scratch here;
     const auto db = opened(here.path(), uncached(64));
     const std::string values[] = {std::string(500, 'l'), "short", std::string(700, 'm')};
