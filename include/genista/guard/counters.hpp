@@ -27,9 +27,9 @@ struct guard_counters {
     std::uint64_t adapts = 0;          // mistakes repaired
     std::uint64_t adapts_dropped = 0;  // no room in the queue, or no time: the next mistake on that key tries again
     std::uint64_t failed_adapts = 0;   // the store failed meanwhile: the mistake is still there
-    std::uint64_t let_through_in_flight = 0;  // queries the filter would have denied: their keys were on their way in
+    std::uint64_t let_through_in_flight = 0;  // queries the filter would have denied: their keys were in flight
     std::uint64_t let_through_pending = 0;    // the same: their ranges needed repair
-    std::uint64_t late_inserts = 0;           // keys the filter could not take at once: their ranges were jammed
+    std::uint64_t late_inserts = 0;           // keys the filter could not take at once: their ranges needed repair
     std::uint64_t foreign_writes = 0;         // times that writes were found which had not gone through the guard
     std::uint64_t orphan_records = 0;         // records of R removed because the store had lost their keys
     std::uint64_t ranges_pending_repair = 0;  // now: ranges that need repair, or are under repair

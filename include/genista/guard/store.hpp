@@ -11,7 +11,6 @@
 // begins afterwards.
 //
 //   memory_store.hpp                      in RAM: tests and examples
-//   slotted_store.hpp                     any of them with slots beside it, for the cuckoo family
 //   stores/rocksdb, clustered_store.hpp   RocksDB
 #pragma once
 

@@ -13,10 +13,8 @@
 // [broom18 §4.1]; this is where we leave its path.)
 //
 // This file states the concept `remote_map` and the arithmetic between bins and ranges.
-// Implementations:
-//   memory_map.hpp    a B+ tree in RAM: tests, experiments, small sets
-//   counting_map.hpp  wraps any R and counts what crosses the network
-//   faulty_map.hpp    wraps any R and makes it fail, lie, lag and hang, on a schedule
+// Implementations: memory_map.hpp, a B+ tree in RAM, and the stores over RocksDB. (Wrappers that
+// count calls, or make them fail, are in support/remote of the sources and are not installed.)
 //
 // ## What a call costs remotely
 //   put, erase   one write of one record. A store that holds the user's data writes both in one

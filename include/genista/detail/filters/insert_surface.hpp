@@ -2,7 +2,7 @@
 // of them, as filter_surface has it for the queries.
 //
 // A filter with kernels hands on its insert_table (kernel_table.hpp): keys are hashed eight at a
-// time, and the lines of later ones are on their way while earlier ones are inserted. Every other
+// time, and the lines of later ones are prefetched while earlier ones are inserted. Every other
 // filter hashes eight at a time and inserts one by one (insert_in_order).
 #pragma once
 
