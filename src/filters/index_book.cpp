@@ -56,7 +56,7 @@ result<bool> index_book::put_again(const index_change& record, index_source& rem
     return is_new;
 }
 
-result<void> index_book::clear(index_source& remote) {
+result<void> index_book::clear(position_range within, index_source& remote) {
     constexpr std::size_t at_once = 1024;
     constexpr int most_vain = 16;
     std::vector<index_change> found;
@@ -67,9 +67,12 @@ result<void> index_book::clear(index_source& remote) {
     int vain = 0;
     do {
         found.clear();
-        bool starved = false;
-        const auto read = remote.each({}, [&](const digest& place, key_view key) {
+        bool starved = false, inside = true;
+        const auto read = remote.each(within, [&](const digest& place, key_view key) {
             try {
+                // A record from elsewhere may be one that the filter needs.
+                inside = within.contains(place.position);
+                if (!inside) return false;
                 found.push_back({index_change::kind::erase, place, std::string{key.text()}});
             } catch (const std::bad_alloc&) {
                 starved = true;
@@ -78,6 +81,8 @@ result<void> index_book::clear(index_source& remote) {
         });
         if (!read) return read;
         if (starved) throw std::bad_alloc{};
+        if (!inside)
+            return error::make(error_code::corrupt, "the index gave a record from outside the range that was read");
         vain = !found.empty() && first == found.front().place ? vain + 1 : 0;
         if (vain > most_vain)
             return error::make(error_code::corrupt, "the index does not let go of a record that was erased %d times",
@@ -87,6 +92,11 @@ result<void> index_book::clear(index_source& remote) {
             if (auto gone = apply(each, remote); !gone) return gone;
         }
     } while (!found.empty());
+    return {};
+}
+
+result<void> index_book::clear(index_source& remote) {
+    if (auto cleared = clear({}, remote); !cleared) return cleared;
     pending_.clear();
     return {};
 }

@@ -56,24 +56,8 @@ result<void> core::forget_records(const state& in, unsigned last, std::span<cons
 }
 
 result<void> core::clear_half(unsigned half, index_source& remote) {
-    constexpr std::size_t at_once = 1024;
     const std::uint64_t first = position_of(half, 0, 0), last = first | (~std::uint64_t{0} >> 1);
-    std::vector<index_member> found;
-    found.reserve(at_once);
-    do {
-        found.clear();
-        bool starved = false;
-        const auto read = remote.each({first, last}, never_throwing(starved, [&](const digest& place, key_view key) {
-                                          found.push_back({place, std::string{key.text()}});
-                                          return found.size() < at_once;
-                                      }));
-        if (starved) throw std::bad_alloc{};
-        if (!read) return read;
-        for (const index_member& each : found) {
-            if (auto gone = remote.erase(each.d, key_view{each.key}); !gone) return gone;
-        }
-    } while (found.size() == at_once);
-    return {};
+    return index_book::clear({first, last}, remote);
 }
 
 }  // namespace genista::adaptive_bloom
