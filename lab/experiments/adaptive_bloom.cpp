@@ -150,8 +150,8 @@ result<outcome> run_adaptive_bloom(const run_options& options) {
 const registration adaptive_bloom_experiment{{
     .id = "adaptive-bloom",
     .order = 115,
-    .promise = "A cascade of Bloom filters, each holding what the one before got wrong, is adaptive for n queries at a "
-               "constant factor in space.",
+    .promise = "A cascade of Bloom filters, in which repairs move stored keys to the next filter, is adaptive for n "
+               "queries at a constant factor in space.",
     .where = "broom17 §5, Thm 19",
     .run = run_adaptive_bloom,
     .takes = {.quick_seconds = 24, .full_minutes = 10},

@@ -376,8 +376,8 @@ result<outcome> run_broom_game(const run_options& options) try {
 const registration broom_game_experiment{{
     .id = "broom-game",
     .order = 101,
-    .promise = "Whoever plays the adaptivity game, each of their guesses is a false positive with probability at most "
-               "ε, for the whole life of the filter.",
+    .promise = "In the adaptivity game each guess of an adversary is a false positive with probability at most ε, for "
+               "the whole life of the filter.",
     .where = "broom18 Def. 3, Lemmas 4, 13",
     .run = run_broom_game,
     .takes = {.quick_seconds = 20, .full_minutes = 8},
