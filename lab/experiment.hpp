@@ -57,7 +57,7 @@ struct outcome {
 // processor, the system's included, one experiment after the other (`time genista lab run ID
 // --quick`). broom-time, ppr-multiset and daisy-sampling are mostly the kernel's, which delivers a
 // signal for every instruction counted. Of sustained-guard, which runs alone, the seconds that it
-// lasts. Full: from docs/benchmarks.md where it has a figure, else a guess.
+// lasts. Full: of one run where there was one, else a guess.
 struct estimate {
     double quick_seconds = 0;
     double full_minutes = 0;

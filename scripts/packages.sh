@@ -43,7 +43,7 @@ as_root() {
     elif [ -t 0 ]; then
         sudo "$@"
     else
-        sudo -n "$@" # nobody is there to type a password: fail at once instead of waiting
+        sudo -n "$@" # without a terminal no password can be typed: fail at once instead of waiting
     fi
 }
 

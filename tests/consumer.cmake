@@ -1,6 +1,6 @@
-# A stranger installs genista and builds against it, once with find_package and once with pkg-config.
+# A project of its own installs genista and builds against it, once with find_package and once with pkg-config.
 #
-# Label `native`: an instrumented library cannot be linked by somebody who does not know of the instrumentation.
+# Label `native`: a project that does not know of the instrumentation cannot link an instrumented library.
 foreach(how find_package pkg_config)
     add_test(NAME consumer.${how}
              COMMAND ${CMAKE_COMMAND} -D how=${how} -D build=${PROJECT_BINARY_DIR}

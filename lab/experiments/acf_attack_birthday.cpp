@@ -122,7 +122,8 @@ result<outcome> run_acf_attack_birthday(const run_options& options) {
 const registration acf_attack_birthday_experiment{{
     .id = "acf-attack-birthday",
     .order = 406,
-    .promise = "Sets of keys that exclude each other's repair beat every deterministic filter with few choices a key.",
+    .promise =
+        "Sets of keys whose repairs exclude each other defeat every deterministic filter with few choices for a key.",
     .where = "acf Thm 12",
     .run = run_acf_attack_birthday,
     .takes = {.quick_seconds = 7.6, .full_minutes = 5},

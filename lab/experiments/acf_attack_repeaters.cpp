@@ -137,7 +137,8 @@ result<outcome> run_acf_attack_swapping(const run_options& options) {
 const registration acf_attack_cyclic_experiment{{
     .id = "acf-attack-cyclic",
     .order = 404,
-    .promise = "With enough candidates an adversary finds keys that a cyclic filter can never repair all at once.",
+    .promise =
+        "With enough candidates an adversary finds keys that a cyclic filter can never repair all at the same time.",
     .where = "acf Thm 9",
     .run = run_acf_attack_cyclic,
     .takes = {.quick_seconds = 27, .full_minutes = 10},

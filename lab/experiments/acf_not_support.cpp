@@ -169,8 +169,8 @@ result<outcome> run_acf_not_support(const run_options& options) {
 const registration acf_not_support_experiment{{
     .id = "acf-not-support",
     .order = 402,
-    .promise =
-        "The cyclic and the swapping filter may pay in proportion to n though only few different keys are asked.",
+    .promise = "The cyclic and the swapping filter may have false positives in proportion to n although few different "
+               "keys are asked for.",
     .where = "acf §3",
     .run = run_acf_not_support,
     .takes = {.quick_seconds = 30, .full_minutes = 5},

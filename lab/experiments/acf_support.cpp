@@ -210,8 +210,8 @@ result<outcome> run_acf_support(const run_options& options) {
 const registration acf_support_experiment{{
     .id = "acf-support",
     .order = 401,
-    .promise = "Over any n queries that were fixed beforehand, the cuckooing filter pays about once for each of ε|Q| "
-               "keys, repetitions are nearly free.",
+    .promise = "Over any n queries that were fixed beforehand the cuckooing filter has about one false positive for "
+               "each of ε|Q| keys; repeated queries cost almost nothing.",
     .where = "acf Thm 1",
     .run = run_acf_support,
     .takes = {.quick_seconds = 4.5, .full_minutes = 1},

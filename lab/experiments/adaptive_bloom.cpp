@@ -13,7 +13,7 @@
 //
 // Sample: at each rate at least 10^4/ε queries in the sum over the adversaries, the rule for rates
 // (docs/papers.md) for each of them, for its claims, and for the sum. False alarm: at most 10^-9
-// for each of 44 judgements. Smallest lie caught: 10 % at 99.9 % in the sum.
+// for each of 44 judgements. Smallest defect detected: 10 % at 99.9 % in the sum.
 //
 // Controls: a plain Bloom filter, which is the same with FIX switched off, must lose to the four
 // adversaries that repeat queries; with a plain bit for each cell the space bound must break.
@@ -150,8 +150,8 @@ result<outcome> run_adaptive_bloom(const run_options& options) {
 const registration adaptive_bloom_experiment{{
     .id = "adaptive-bloom",
     .order = 115,
-    .promise = "A cascade of Bloom filters, each holding what the one before got wrong, is adaptive for n queries at a "
-               "constant factor in space.",
+    .promise = "A cascade of Bloom filters, in which repairs move stored keys to the next filter, is adaptive for n "
+               "queries at a constant factor in space.",
     .where = "broom17 §5, Thm 19",
     .run = run_adaptive_bloom,
     .takes = {.quick_seconds = 24, .full_minutes = 10},

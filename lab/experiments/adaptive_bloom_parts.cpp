@@ -141,7 +141,7 @@ nlohmann::json bloom_anatomy::row() const {
             {"levels_after_n_queries", parts},
             {"rebuilds_within_n_queries", rebuilds_within},
             {"absent_keys", absent_keys.json()},
-            {"members", members.json()},
+            {"stored_keys", members.json()},
             {"reads_of_inserts", inserts.json()},
             {"reads_of_negatives", negatives.json()},
             {"reads_of_false_positives", false_positives.json()},

@@ -214,7 +214,7 @@ result<outcome> run_adaptive_cascade(const run_options& options) {
 const registration adaptive_cascade_experiment{{
     .id = "adaptive-cascade",
     .order = 116,
-    .promise = "The same over single-hash filters whose rates fall like a tower needs only about log* n levels and "
+    .promise = "The same with single-hash filters whose rates fall like a tower needs only about log* n levels and "
                "optimal space.",
     .where = "broom17 §5, Thm 20",
     .run = run_adaptive_cascade,

@@ -21,9 +21,9 @@
 // of keys its proof counts; broom-gap has the others.
 //
 // Sample: quick at least 10^4/ε queries at 2^-8 in the sum, else at both rates. False alarm: at
-// most 10^-9 for each of about 90 judgements. Smallest lie caught: 10 % above ε at 99.9 % in the
-// sum, as for any such sample; the series has the number of claims, from which the smallest lie in
-// few claims follows, and the controls show how far beyond it a real hole lies.
+// most 10^-9 for each of about 90 judgements. Smallest defect detected: 10 % above ε at 99.9 % in
+// the sum, as for any such sample; the series has the number of claims, from which the smallest
+// defect in few claims follows, and the controls show how far beyond it real defects are.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -376,8 +376,8 @@ result<outcome> run_broom_game(const run_options& options) try {
 const registration broom_game_experiment{{
     .id = "broom-game",
     .order = 101,
-    .promise = "Whoever plays the adaptivity game, each of their guesses is a false positive with probability at most "
-               "ε, for the whole life of the filter.",
+    .promise = "In the adaptivity game each guess of an adversary is a false positive with probability at most ε, for "
+               "the whole life of the filter.",
     .where = "broom18 Def. 3, Lemmas 4, 13",
     .run = run_broom_game,
     .takes = {.quick_seconds = 20, .full_minutes = 8},

@@ -211,8 +211,8 @@ result<outcome> run_broom_gap(const run_options& options) {
 const registration broom_gap_experiment{{
     .id = "broom-gap",
     .order = 102,
-    .promise = "Ours: a filter that follows the text word for word can be beaten through keys which history has made "
-               "alike though nobody compared them; our layout cannot.",
+    .promise = "Ours: a filter that follows the paper word for word loses to attacks with keys that its history has "
+               "correlated and no call has compared; our layout does not.",
     .where = "broom18 §4.4",
     .run = run_broom_gap,
     .takes = {.quick_seconds = 11, .full_minutes = 10},

@@ -201,7 +201,7 @@ result<outcome> run_broom_overflow(const run_options& options) {
 const registration broom_overflow_experiment{{
     .id = "broom-overflow",
     .order = 109,
-    .promise = "The first level rarely runs over and the second never fills up.",
+    .promise = "The first level rarely overflows, and the second never fills up.",
     .where = "broom18 Lemmas 17–19",
     .run = run_broom_overflow,
     .takes = {.quick_seconds = 2, .full_minutes = 2},

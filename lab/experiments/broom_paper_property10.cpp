@@ -167,7 +167,7 @@ outcome measure_paper_property10(const run_options& options) {
                       {"rates", rates},
                       {"property_targets", targets},
                       {"attack_capacity", capacity},
-                      {"attack_members", members},
+                      {"attack_stored_keys", members},
                       {"attack_guesses", guesses},
                       {"rounds_per_partner", 50}};
     return out;

@@ -132,7 +132,7 @@ const registration broom_property10_experiment{{
     .id = "broom-property10",
     .order = 104,
     .promise = "A repaired collision between two keys stays repaired until one of them gets a new hash function, even "
-               "if the member leaves and comes back.",
+               "if the stored key is erased and inserted again.",
     .where = "broom18 Prop. 10",
     .run = run_broom_property10,
     .takes = {.quick_seconds = 2, .full_minutes = 1},

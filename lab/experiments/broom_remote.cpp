@@ -193,8 +193,8 @@ result<outcome> run_broom_remote(const run_options& options) {
 const registration broom_remote_experiment{{
     .id = "broom-remote",
     .order = 105,
-    .promise = "The remote is not touched for an answer \"absent\"; it is touched a constant number of times for a "
-               "false positive or a deletion, and rarely for an insertion.",
+    .promise = "An answer \"absent\" needs no access to the remote; a false positive or an erase needs a constant "
+               "number of them, and an insert rarely any.",
     .where = "broom18 Thm 6",
     .run = run_broom_remote,
     .takes = {.quick_seconds = 1.7, .full_minutes = 1},

@@ -97,7 +97,7 @@ const registration broom_replay_experiment{{
     .id = "broom-replay",
     .order = 502,
     .promise =
-        "Replaying hundreds of thousands of known false positives wastes next to no reads from the second round on.",
+        "A replay of hundreds of thousands of known false positives wastes almost no reads from the second round on.",
     .where = "ours",
     .run = run_broom_replay,
     .takes = {.quick_seconds = 0.7, .full_minutes = 2},

@@ -240,7 +240,7 @@ const registration broom_rotation_experiment{{
     .id = "broom-rotation",
     .order = 108,
     .promise = "After a number of repairs proportional to n every key has moved to a new hash function, and a group of "
-               "quotients never carries more than O(log n) extension bits.",
+               "quotients never has more than O(log n) extension bits.",
     .where = "broom18 §4.2, Lemmas 9, 15, 16",
     .run = run_broom_rotation,
     .takes = {.quick_seconds = 10.5, .full_minutes = 5},

@@ -203,8 +203,8 @@ result<outcome> run_broom_space(const run_options& options) {
 const registration broom_space_experiment{{
     .id = "broom-space",
     .order = 106,
-    .promise = "All local bits together stay within lower-order terms of n log(1/ε) plus a constant a key, however "
-               "long the attack.",
+    .promise = "All local bits together stay within lower-order terms of n log(1/ε) plus a constant for each key, "
+               "however long the attack.",
     .where = "broom18 Thm 6, Lemmas 9, 14–16",
     .run = run_broom_space,
     .takes = {.quick_seconds = 4.8, .full_minutes = 3},

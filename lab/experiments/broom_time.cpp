@@ -369,7 +369,7 @@ result<outcome> run_broom_time(const run_options& options) {
 const registration broom_time_experiment{{
     .id = "broom-time",
     .order = 107,
-    .promise = "Look-up, insertion and deletion do a constant amount of local work, whatever n and ε are.",
+    .promise = "Look-up, insert and erase do a constant amount of local work for every n and ε.",
     .where = "broom18 Thm 6",
     .run = run_broom_time,
     .takes = {.quick_seconds = 40, .full_minutes = 10},

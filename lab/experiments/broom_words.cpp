@@ -219,8 +219,8 @@ result<outcome> run_broom_words(const run_options& options) {
 const registration broom_words_experiment{{
     .id = "broom-words",
     .order = 112,
-    .promise = "Prefix match, insertion, deletion and splicing of short bit strings packed into words take a constant "
-               "number of word operations.",
+    .promise = "Prefix match, insert, erase and splice of short bit strings packed into words take a constant number "
+               "of word operations.",
     .where = "broom18 App. A, Lemma 29; broom17 Lemma 12",
     .run = run_broom_words,
     .takes = {.quick_seconds = 0.6, .full_minutes = 0.7},

@@ -129,7 +129,7 @@ result<outcome> run_daisy_k(const run_options& options) {
 const registration daisy_k_experiment{{
     .id = "daisy-k",
     .order = 301,
-    .promise = "The number of probes a key deserves follows from p_x, q_x, n and ε by four cases.",
+    .promise = "The number of probes of a key follows from p_x, q_x, n and ε by four cases.",
     .where = "daisy §1.1",
     .run = run_daisy_k,
     .takes = {.quick_seconds = 0.02, .full_minutes = 0.1},

@@ -301,7 +301,7 @@ const registration daisy_lb_experiment{{
     .id = "daisy-lb",
     .order = 302,
     .promise =
-        "No filter for these distributions can do with fewer than n Σ p_x k_x bits, less a constant number a key.",
+        "Every filter for these distributions needs at least n Σ p_x k_x bits, less a constant number for each key.",
     .where = "daisy Thm 6",
     .run = run_daisy_lb,
     .takes = {.quick_seconds = 3.4, .full_minutes = 0.2},

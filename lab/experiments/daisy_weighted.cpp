@@ -230,7 +230,8 @@ result<outcome> run_daisy_weighted(const run_options& options) {
 const registration daisy_weighted_experiment{{
     .id = "daisy-weighted",
     .order = 307,
-    .promise = "An earlier weighted Bloom filter fails on keys that are hardly ever asked for; daisy does not.",
+    .promise =
+        "An earlier weighted Bloom filter fails on keys that are hardly ever asked for; the daisy filter does not.",
     .where = "daisy §1.2",
     .run = run_daisy_weighted,
     .takes = {.quick_seconds = 2.2, .full_minutes = 1},

@@ -450,8 +450,8 @@ result<outcome> run_local_lower_bound(const run_options& options) {
 const registration local_lower_bound_experiment{{
     .id = "local-lower-bound",
     .order = 113,
-    .promise = "Without a remote to ask, an adaptive filter has to grow almost to the size of an exact set: an attack "
-               "in rounds breaks smaller ones.",
+    .promise = "Without a remote an adaptive filter needs almost as many bits as an exact set: an attack in rounds "
+               "breaks smaller filters.",
     .where = "broom18 Thm 5, §6.1",
     .run = run_local_lower_bound,
     .takes = {.quick_seconds = 40, .full_minutes = 20},

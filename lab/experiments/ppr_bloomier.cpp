@@ -135,7 +135,7 @@ nlohmann::json bloomier_row(const bloomier_cell& c) {
             {"value_bits", c.width},
             {"queries", c.queries},
             {"false_positives", c.false_positives},
-            {"values_that_are_nobodys", c.unused_values},
+            {"values_of_no_key", c.unused_values},
             {"wrong_values", c.wrong},
             {"wrong_values_after_updates", c.wrong_after_updates},
             {"perfect_hash_bits_per_key", c.perfect_bits},

@@ -338,8 +338,8 @@ result<outcome> run_ppr_cleary(const run_options& options) {
 const registration ppr_cleary_experiment{{
     .id = "ppr-cleary",
     .order = 205,
-    .promise = "A practical variant, linear probing over quotients; it keeps a set and no multiset, so nothing can be "
-               "deleted.",
+    .promise =
+        "A practical variant, linear probing over quotients; it keeps a set and no multiset, so keys cannot be erased.",
     .where = "ppr05 §5",
     .run = run_ppr_cleary,
     .takes = {.quick_seconds = 6.7, .full_minutes = 0.8},

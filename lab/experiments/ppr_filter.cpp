@@ -162,7 +162,7 @@ result<outcome> run_ppr_filter(const run_options& options) {
 const registration ppr_filter_experiment{{
     .id = "ppr-filter",
     .order = 204,
-    .promise = "From these: a filter with deletions in (1 + o(1)) n log(1/ε) + O(n + w) bits.",
+    .promise = "From these: a filter with erases in (1 + o(1)) n log(1/ε) + O(n + w) bits.",
     .where = "ppr05 Thm 1.2",
     .run = run_ppr_filter,
     .takes = {.quick_seconds = 1.5, .full_minutes = 2},

@@ -232,7 +232,7 @@ result<outcome> run_ppr_lossy(const run_options& options) {
 const registration ppr_lossy_experiment{{
     .id = "ppr-lossy",
     .order = 208,
-    .promise = "Whoever tolerates a share γ of false negatives saves the share γ of the space, and may still delete.",
+    .promise = "A filter that may deny a share γ of its keys is smaller by the share γ, and keys can still be erased.",
     .where = "ppr05 §6.3",
     .run = run_ppr_lossy,
     .takes = {.quick_seconds = 1.8, .full_minutes = 3},

@@ -150,7 +150,8 @@ result<outcome> run_sustained_guard(const run_options& options) {
 const registration sustained_guard_experiment{{
     .id = "sustained-guard",
     .order = 503,
-    .promise = "A store behind a broom filter keeps its throughput under attack; without repairs it collapses.",
+    .promise =
+        "A store behind a broom filter keeps its throughput under attack; without repairs its throughput collapses.",
     .where = "ours",
     .run = run_sustained_guard,
     .takes = {.quick_seconds = 28, .full_minutes = 5, .alone = true},

@@ -338,8 +338,8 @@ result<outcome> run_whitelist(const run_options& options) {
 const registration whitelist_experiment{{
     .id = "whitelist",
     .order = 114,
-    .promise =
-        "A filter with a small enough ε and a list of the mistakes found so far matches that bound for O(n) queries.",
+    .promise = "A filter with a small enough ε and a list of the false positives found so far matches that bound for "
+               "O(n) queries.",
     .where = "broom18 Lemma 28",
     .run = run_whitelist,
     .takes = {.quick_seconds = 5, .full_minutes = 10},

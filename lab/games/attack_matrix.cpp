@@ -16,7 +16,7 @@ namespace genista::lab {
 namespace {
 
 constexpr std::array verdict_names{std::pair{verdict::holds, "holds"}, std::pair{verdict::loses, "loses"},
-                                   std::pair{verdict::denies, "denies a member"},
+                                   std::pair{verdict::denies, "denies a stored key"},
                                    std::pair{verdict::cannot_play, "cannot play"}};
 
 struct spending {

@@ -56,13 +56,13 @@ std::string detail_of(const matrix_cell& cell) {
         text += " " + count_text(cell.seen.right_guesses) + " of " + count_text(cell.seen.guesses) +
                 (cell.seen.guesses == 1 ? " claim was right." : " claims were right.");
     } else if (cell.seen.negatives > 0) {
-        text += " It never saw a chance and made no claim.";
+        text += " It never found an opportunity and made no claim.";
     }
     if (cell.seen.negatives > 0) {
         text += " Let through: " + count_text(cell.seen.false_positives) + " of all " +
-                count_text(cell.seen.negatives) + " questions for absent keys.";
+                count_text(cell.seen.negatives) + " queries of absent keys.";
     }
-    if (cell.seen.false_negatives > 0) text += " DENIED MEMBERS: " + count_text(cell.seen.false_negatives) + ".";
+    if (cell.seen.false_negatives > 0) text += " DENIED STORED KEYS: " + count_text(cell.seen.false_negatives) + ".";
     if (cell.trials() > 0) {
         text += " 95" + no_break + "% interval " + short_interval(cell.within()) +
                 ", \xCE\xB5 = " + share_text(cell.promised) + "; " + count_text(cell.games) +
@@ -131,10 +131,9 @@ heat_map matrix_figure(std::span<const matrix_cell> cells) {
     map.title = "How often an adversary is right";
     map.caption =
         "A row an adversary, a column a filter that promises \xCE\xB5 = 2^-8 (0.39 %). The number is the share of its "
-        "claims "
-        "that were right: false positives that it foretold. Below it the 95 % interval, and the counts. Where it made "
-        "no "
-        "claim, or lost none, all its questions for absent keys count. Colours follow the logarithm of the share.";
+        "claims that were right, which are false positives that it predicted. Below it are the 95 % interval and the "
+        "counts. Where it made no claim, or its claims are within \xCE\xB5 and its queries are not, all its queries of "
+        "absent keys count. Colours follow the logarithm of the share.";
     map.corner = "adversary";
     map.columns = names_of(cells, &matrix_cell::filter);
     for (const std::string& name : names_of(cells, &matrix_cell::adversary)) {
@@ -186,7 +185,7 @@ table record_table(std::span<const matrix_cell> cells) {
     for (const filter_record& each : records_of(cells)) {
         std::string lost = listed(each.lost_to);
         if (!each.denied.empty())
-            lost = "DENIES MEMBERS before " + listed(each.denied) + (lost.empty() ? "" : "; " + lost);
+            lost = "DENIES STORED KEYS against " + listed(each.denied) + (lost.empty() ? "" : "; " + lost);
         out.rows.push_back({each.filter, count_text(each.holds), count_text(each.lost_to.size() + each.denied.size()),
                             count_text(each.could_not.size()),
                             each.worst == nullptr ? std::string{not_measured}

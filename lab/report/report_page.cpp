@@ -84,15 +84,16 @@ std::string lead(const report_content& content, const promise_counts& all) {
     if (all.not_built > 0) text += count_of(all.not_built, "is", "are") + " not built yet.";
     if (content.run.quick)
         text +=
-            "\n\nA quick run: smaller sizes, the same judgement. The full one asks far more and sees smaller holes.";
+            "\n\nA quick run: smaller sizes, the same limits. The full run makes far more queries and detects smaller "
+            "defects.";
     return text;
 }
 
 std::string warning(const report_content& content, const promise_counts& all) {
     std::string text;
     if (const std::uint64_t times = denied(content); times > 0) {
-        text += "A MEMBER WAS DENIED, " + count_text(times) +
-                " times. No filter may ever do that: see the framed cells of the matrix.\n\n";
+        text += "A STORED KEY WAS DENIED, " + count_text(times) +
+                " times. A filter must never do that: see the framed cells of the matrix.\n\n";
     }
     if (all.broken > 0) text += "A promise is broken: see the table of promises.\n\n";
     if (all.failed > 0) text += "An experiment failed before it could judge: see the table of promises.";
@@ -102,7 +103,7 @@ std::string warning(const report_content& content, const promise_counts& all) {
 section matrix_section(const report_content& content) {
     section out{
         "Which filter withstands which adversary",
-        "Every adversary of the lab plays the adaptivity game against every filter: it chooses all questions, inserts "
+        "Every adversary of the lab plays the adaptivity game against every filter: it chooses all queries, inserts "
         "and erases, sees all answers and their costs, and knows everything but the filter's memory and "
         "its secret hash key. Filters that learn repair their false positives. A filter that cannot "
         "erase keeps its keys: for it, erased keys are false positives.\n\n"
@@ -132,10 +133,11 @@ section promise_section(const report_content& content) {
             measured.rows.push_back(std::move(row));
         }
     }
-    section out{"The promises",
-                "What the papers promise, and we do, with what an experiment measured. Each has a control, something "
-                "that must fail the same measurement: a promise counts as kept only if its control failed.",
-                {}};
+    section out{
+        "The promises",
+        "The promises of the papers and our own, with what an experiment measured. Each has a control, which must "
+        "fail the same measurement: a promise counts as kept only if its control failed.",
+        {}};
     if (!measured.rows.empty()) out.figures.emplace_back(std::move(measured));
     if (!others.rows.empty()) out.figures.emplace_back(std::move(others));
     return out;
@@ -179,9 +181,9 @@ std::vector<fact> facts_of(const report_content& content, const promise_counts& 
     facts.push_back({count_text(static_cast<std::uint64_t>(unbeaten)) + " of " + count_text(records.size()),
                      "filters unbeaten", "by " + count_of(adversaries_in(content), "adversary", "adversaries"), false});
     facts.push_back(
-        {count_text(denied(content)), "members denied", "in the whole matrix; must be 0", denied(content) > 0});
-    facts.push_back({amount_text(static_cast<double>(asked) / 1e6) + no_break + "M", "questions for absent keys",
-                     "asked by adversaries", false});
+        {count_text(denied(content)), "stored keys denied", "in the whole matrix; must be 0", denied(content) > 0});
+    facts.push_back({amount_text(static_cast<double>(asked) / 1e6) + no_break + "M", "queries of absent keys",
+                     "by adversaries", false});
     return facts;
 }
 

@@ -91,8 +91,8 @@ struct world {
 
 // Claim: a false positive comes back with probability at most 2^-8, once, when its range is built.
 // Sample: 20,000 distinct false positives, of which a list of 8 KiB holds a fifteenth; 78 are
-// expected at most in all rounds after the first, 150 have a chance below 10^-12. Smallest lie
-// caught: a rate of 2^-7.
+// expected at most in all rounds after the first, 150 have a chance below 10^-12. Smallest
+// defect detected: a rate of 2^-7.
 TEST(daisy_broom_late, one_wasted_read_per_distinct_absent_key_whatever_the_size_of_the_list) {
     constexpr std::uint64_t pool = 20'000;
     for (const auto& oracle : {by_three(), all_of_class_0()}) {

@@ -117,7 +117,7 @@ TEST(attack_matrix, a_denied_key_is_worse_than_any_loss) {
     auto rows = to_json(play({"repeat-one"}, {"bloom"}));
     rows[0]["false_negatives"] = 1;
     EXPECT_EQ(matrix_from_json(rows)[0].said, verdict::denies);
-    EXPECT_EQ(to_string(verdict::denies), "denies a member");
+    EXPECT_EQ(to_string(verdict::denies), "denies a stored key");
 }
 
 // Lost by all its queries though no claim was made: the cell shows the queries.

@@ -2,8 +2,8 @@
 //
 // count_min, claim: an estimate is too large by more than e N / width with probability at most
 // e^-depth, for every key. Sample: 400 keys under 400 hash functions of their own each; the rule
-// for rates (docs/papers.md) judges the count. False alarm 10^-9; smallest lie caught: a rate 1.1
-// times too high at depth 1 and 2. count_sketch, claim: one row is unbiased with variance at most F
+// for rates (docs/papers.md) judges the count. False alarm 10^-9; smallest defect: a rate 1.1 times
+// too high at depth 1 and 2. count_sketch, claim: one row is unbiased with variance at most F
 // / width. Sample: one key under 20,000 hash functions: the mean within 6 standard errors of the
 // truth (false alarm 2·10^-9), the mean square below 1.1 F / width.
 #include <gtest/gtest.h>

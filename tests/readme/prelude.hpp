@@ -1,5 +1,5 @@
-// What the snippets of README.md use and do not declare (check.sh): only declared, for nothing is
-// linked.
+// What the snippets of the pages use and do not declare (check.sh). It is only declared, because
+// nothing is linked.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-# The snippets of README.md compile without a warning: check.sh has the rule. Once, by the compiler of the release preset.
+# The snippets of README.md and docs/ compile without a warning: check.sh has the rule. Once, by the compiler of the release
+# preset.
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT GENISTA_SANITIZE)
     set(with_rocksdb OFF)
     if(TARGET genista_rocksdb)

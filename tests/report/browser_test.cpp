@@ -387,7 +387,7 @@ TEST_P(lab_report, shows_the_matrix_and_draws_error_bars) {
     EXPECT_NE(colours[4], colours[5]);
     EXPECT_NE(colours[3], colours[8]);
     for (const ordered_json& each : details) EXPECT_NE(each.get<std::string>().find(" against "), std::string::npos);
-    EXPECT_NE(seen.at("warning").get<std::string>().find("A MEMBER WAS DENIED"), std::string::npos);
+    EXPECT_NE(seen.at("warning").get<std::string>().find("A STORED KEY WAS DENIED"), std::string::npos);
     expect_quiet(browser, seen);
 }
 

@@ -194,7 +194,7 @@ TEST(report_page, a_broken_promise_a_failure_and_a_denied_key_are_warnings) {
     content = made_up_content();
     content.matrix = made_up_cells(true);
     EXPECT_FALSE(all_is_well(content));
-    EXPECT_NE(report_page(content).warning.find("A MEMBER WAS DENIED, 2 times"), std::string::npos);
+    EXPECT_NE(report_page(content).warning.find("A STORED KEY WAS DENIED, 2 times"), std::string::npos);
     EXPECT_EQ(count_of(to_html(report_page(content)), "alarming\" title="), 1u);
     EXPECT_NE(matrix_page(content).warning.find("DENIED"), std::string::npos);
 }

@@ -4,11 +4,11 @@
 // Every cell is alive or dead. A false positive kills one of its cells, and the stored keys that
 // use the cell move up:
 //
-//     level 0      all n keys, ε              0 1 1 † 0 1 ...    † a dead cell: whoever meets it is looked for one level up
-//     level 1      who uses a dead cell, ε²   1 0 † 1 ...
+//     level 0      all n keys, ε              0 1 1 † 0 1 ...    † a dead cell: the next level is asked
+//     level 1      keys with a dead cell, ε²  1 0 † 1 ...
 //     ...
-//     level d      at most n/(3 log n) keys   whole hashes in a compact table: no false positives
-//                                             to speak of
+//     level d      at most n/(3 log n) keys   whole hashes in a compact table: almost no false
+//                                             positives
 //
 //   LOOKUP   some cell 0: absent. All 1, none dead: present. All 1 and some dead: ask the next
 //            level.
@@ -19,26 +19,26 @@
 //       R holds x, under threads, new hash functions, failing stores and failing memory.
 //   I2  A call that reports `full` or an error has changed nothing that a call could see.
 //   I3  A stored key is in level i + 1 exactly if it is in level i and uses a dead cell there.
-//   I4  After adapt(x) said `fixed`, may_contain(x) is false until somebody is inserted, another
-//       key is repaired, or all get new hash functions.
+//   I4  After adapt(x) returned `fixed`, may_contain(x) is false until a key is inserted, another
+//       key is repaired, or all keys get new hash functions.
 //
-// The rate is kept for up to n queries [Thm 19]: they are counted, and behind the n-th the next
-// call that has R lays all keys anew under new hash functions. The same happens where a level has
-// taken all the keys it was made for.
+// The rate is kept for up to n queries [Thm 19]: they are counted, and after the n-th the next call
+// that has R rehashes all keys under new hash functions. The same happens when a level has taken
+// all the keys it was made for.
 //
 // **There is no erase**: the paper gives none, a cell does not say how many keys use it. A key that
 // has left R is a false positive like any other, and is repaired like one; adapt() then takes its
-// records out of the index, and does not move it up. Whoever puts it back into R calls insert()
-// again.
+// records out of the index, and does not move it up. After the key was put back into R, insert()
+// has to be called again.
 //
 // FIX finds "all y in S" through an index in R (remote/indexed.hpp) with a record for each cell a
 // key uses. An insert writes k records and reads nothing; a positive costs one look-up of the
 // record, a repair one range of the index more; an answer "absent" costs nothing. What R says is
-// checked against the hash of the key. That it says *all* cannot be checked, for a cell has no
-// count: an R that leaves out records of the index takes members away.
+// checked against the hash of the key. That it returns *all* records cannot be checked, because a
+// cell has no count: an R that leaves out records of the index makes the filter lose stored keys.
 //
-// Take broom.hpp for work; take this one to see how far Bloom filters go, or where inserts must not
-// read. docs/filters/ adaptive_bloom.md has formulas and figures.
+// Most people want broom.hpp; take this one to see how far Bloom filters go, or where inserts must
+// not read. docs/filters/ adaptive_bloom.md has formulas and figures.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Changes wait for
 // each other, remote reads included; look-ups wait for the local part of a change.

@@ -1,7 +1,7 @@
 // broom_filter: the filter that learns from its mistakes. Every query of an absent key is a false
-// positive with probability at most ε, whatever was asked before and whoever asks [broom18, Def.
-// 3]; ordinary filters promise that for one random query only. It deletes, it grows, and a look-up
-// reads one cache line.
+// positive with probability at most ε, whatever queries came before it, those of an adversary
+// included [broom18, Def. 3]; ordinary filters promise that for one random query only. The filter
+// erases and grows, and a look-up reads one cache line.
 //
 //     bin     one cache line, 48 slots of 14 bits (and a tail beside it for smaller ε); a key's
 //             position chooses its bin

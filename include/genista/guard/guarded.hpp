@@ -5,8 +5,8 @@
 //     genista::guarded users{std::move(filter), store};
 //     users.put("ada", "1815");
 //     users.get("ada");          // the store is read
-//     users.get("nobody");       // answered from RAM; if not, the filter learns from the wasted
-//                                read
+//     users.get("bob");          // absent: answered from RAM; if not, the filter learns from the
+//                                // wasted read
 //
 // A key put twice is one key. An error is the store's; failures of the filter never reach the
 // caller: they cost reads and show in counters() (guard_core.hpp,
