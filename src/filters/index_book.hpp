@@ -38,8 +38,8 @@ class index_book {
     // itself, not its opposite, which might remove a record that was there before.
     [[nodiscard]] result<bool> put_again(const index_change& record, index_source& remote);
 
-    // Removes all records of a range. Repeats until a read finds none, because one answer of R may be
-    // wrong. An error leaves some of them.
+    // Removes all records of a range. Repeats until a read finds none, because one answer of R may
+    // be wrong. An error leaves some of them.
     [[nodiscard]] static result<void> clear(position_range within, index_source& remote);
 
     // Removes everything from the index, pending writes included: the filter is rebuilt.
