@@ -10,7 +10,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "genista/filters/daisy_broom.hpp"
@@ -19,6 +18,7 @@
 #include "lab/games/batched_hunt.hpp"
 #include "lab/games/remotes.hpp"
 #include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/number_set.hpp"
 
 namespace genista::lab {
 
@@ -178,7 +178,7 @@ class daisy_broom_arena final : public arena {
     records_in_memory remote_;
     std::shared_ptr<const parity_oracle> oracle_;
     filter_type filter_;
-    std::unordered_set<std::uint64_t> members_;
+    number_set members_;
     std::vector<std::byte> saved_;
     score score_;
     std::array<score, 2> by_band_{};

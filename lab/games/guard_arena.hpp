@@ -13,12 +13,12 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <unordered_set>
 
 #include "genista/filters/broom.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "lab/games/arena.hpp"
+#include "lab/workloads/number_set.hpp"
 #include "lab/workloads/scratch_folder.hpp"
 
 namespace genista::lab {
@@ -156,7 +156,7 @@ class guard_arena final : public arena {
     std::string_view name_;
     double rate_;
     std::unique_ptr<attacked_store> store_;
-    std::unordered_set<std::uint64_t> members_;
+    number_set members_;
     score score_;
     std::uint64_t range_reads_ = 0;  // counted so far
     double seconds_ = 0;

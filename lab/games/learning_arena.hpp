@@ -8,7 +8,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "genista/filters/filter.hpp"
@@ -16,6 +15,7 @@
 #include "lab/games/arena.hpp"
 #include "lab/games/batched_hunt.hpp"
 #include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/number_set.hpp"
 
 namespace genista::lab {
 
@@ -218,7 +218,7 @@ class learning_arena final : public arena {
     Remote remote_;
     Filter filter_;
     calling_ways ways_;
-    std::unordered_set<std::uint64_t> members_;
+    number_set members_;
     std::vector<std::byte> saved_;
     score score_;
 };

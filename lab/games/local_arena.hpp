@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "genista/filters/filter.hpp"
@@ -16,6 +15,7 @@
 #include "lab/games/arena.hpp"
 #include "lab/games/batched_hunt.hpp"
 #include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/number_set.hpp"
 
 namespace genista::lab {
 
@@ -59,13 +59,13 @@ class local_arena final : public arena {
     }
     unsigned insert(std::uint64_t key) override {
         ++score_.operations;
-        if (!members_.insert(key).second) return 0;
+        if (!members_.insert(key)) return 0;
         if (filter_.insert(key) == insert_outcome::full) throw std::runtime_error{"local_arena: full"};
         return 0;
     }
     unsigned erase(std::uint64_t key) override {
         ++score_.operations;
-        if (members_.erase(key) == 0) return 0;
+        if (!members_.erase(key)) return 0;
         if constexpr (locally_erasable_filter<Filter>) (void)filter_.erase(key);
         return 0;
     }
@@ -86,7 +86,7 @@ class local_arena final : public arena {
   private:
     Filter filter_;
     double rate_;
-    std::unordered_set<std::uint64_t> members_;
+    number_set members_;
     std::vector<std::byte> saved_;
     score score_;
 };

@@ -26,12 +26,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
 #include "lab/games/arena.hpp"
 #include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/number_set.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {
@@ -166,7 +166,7 @@ class remembering_arena final : public arena {
     }
     unsigned insert(std::uint64_t key) override {
         ++score_.operations;
-        if (members_.insert(key).second) filter_.insert(key);
+        if (members_.insert(key)) filter_.insert(key);
         return 0;
     }
     unsigned erase(std::uint64_t key) override {  // the filter does not learn of it, as in a store
@@ -187,7 +187,7 @@ class remembering_arena final : public arena {
   private:
     remembering_bloom filter_;
     double rate_;
-    std::unordered_set<std::uint64_t> members_;
+    number_set members_;
     score score_;
 };
 

@@ -1,5 +1,5 @@
-// number_set against std::set: the same numbers after every draw, 0 and neighbours among them,
-// before and after growth.
+// number_set against std::set: the same numbers after every draw and erase, 0 and neighbours among
+// them, before and after growth.
 #include "lab/workloads/number_set.hpp"
 
 #include <gtest/gtest.h>
@@ -34,11 +34,30 @@ TEST(number_set, holds_what_was_drawn_and_nothing_else) {
             expect_equal(set, model);
             for (int i = 0; i < 3'000; ++i) {
                 const std::uint64_t number = chance.below(range);
-                set.insert(number);
-                model.insert(number);
+                ASSERT_EQ(set.insert(number), model.insert(number).second);
             }
             expect_equal(set, model);
         }
+    }
+}
+
+TEST(number_set, forgets_what_is_erased_and_nothing_else) {
+    for (const std::uint64_t range : {std::uint64_t{10}, std::uint64_t{100}, std::uint64_t{5'000}}) {
+        number_set set;
+        std::set<std::uint64_t> model;
+        random_stream chance{range};
+        for (int i = 0; i < 20'000; ++i) {
+            const std::uint64_t number = chance.below(range);
+            if (chance.below(2) == 0) {
+                ASSERT_EQ(set.erase(number), model.erase(number) == 1);
+            } else {
+                ASSERT_EQ(set.insert(number), model.insert(number).second);
+            }
+            if (i % 500 == 0) expect_equal(set, model);
+        }
+        expect_equal(set, model);
+        for (std::uint64_t number = 0; number < range; ++number) set.erase(number);
+        expect_equal(set, {});
     }
 }
 
