@@ -141,6 +141,16 @@ unsigned growing_fingerprints::length_of(unsigned rate_bits, std::uint64_t value
     return rate_bits + home_bits + (i > 2 ? i - 2 : 0) + static_cast<unsigned>(std::bit_width(i * (i + 1) - 1));
 }
 
+double growing_fingerprints::most_let_through(unsigned rate_bits, std::uint64_t values) noexcept {
+    double sum = 0;
+    std::uint64_t first = 0;
+    for (std::uint64_t end = page_values; first < values; first = std::exchange(end, 2 * end)) {
+        const auto here = static_cast<double>(std::min(end, values) - first);
+        sum += std::ldexp(here, -static_cast<int>(length_of(rate_bits, first)));
+    }
+    return sum;
+}
+
 struct growing_fingerprints::aim {
     std::uint64_t page, home;
     std::uint64_t remainder;  // the 64 bits behind the home
@@ -436,9 +446,12 @@ result<growing_fingerprints> growing_fingerprints::load(unsigned rate_bits, std:
     for (std::uint64_t i = 0; i < pages; ++i) {
         if (const auto loaded = made.load_page(i, bytes); !loaded) return loaded.error();
     }
-    if (const double rate = made.let_through(); rate > std::ldexp(1.0, -static_cast<int>(rate_bits)))
-        return error::make(error_code::corrupt, "growing_fingerprints: its values let %g through, above 2^-%u", rate,
-                           rate_bits);
+    // Both are sums of powers of two, and doubles hold them but for the last bits of a huge one.
+    constexpr double rounding = 1 + 0x1p-40;
+    const double rate = made.let_through(), most = most_let_through(rate_bits, values);
+    if (rate > most * rounding)
+        return error::make(error_code::corrupt, "growing_fingerprints: %llu values let %g through, above %g",
+                           static_cast<unsigned long long>(values), rate, most);
     return made;
 }
 

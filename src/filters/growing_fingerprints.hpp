@@ -38,7 +38,8 @@
 //
 //   I1  No false negative.
 //   I2  `full` means that memory is exhausted; all answers are unchanged.
-//   I3  Σ 2^-length over the kept strings is at most 2^-j.
+//   I3  Σ 2^-length over the kept strings is at most Σ 2^-L(v) over the values v, and so below 2^-j
+//       however many values come.
 //
 // Threads may query concurrently; an insert excludes all other calls.
 #pragma once
@@ -64,6 +65,8 @@ class growing_fingerprints {
 
     // L(v), for 1 ≤ j ≤ most_bits and v < most_values.
     [[nodiscard]] static unsigned length_of(unsigned rate_bits, std::uint64_t value) noexcept;
+    // Σ 2^-L(v) over v < values.
+    [[nodiscard]] static double most_let_through(unsigned rate_bits, std::uint64_t values) noexcept;
     [[nodiscard]] static std::uint64_t pages_for(std::uint64_t values) noexcept {
         return values <= page_values ? 1 : (values - 1) / page_values + 1;
     }
@@ -93,7 +96,7 @@ class growing_fingerprints {
     [[nodiscard]] std::uint64_t saved_bytes() const noexcept;
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     // Reads off the front of `bytes`, which may be anything. Refuses pages that contradict
-    // themselves, and strings that let more than 2^-j pass.
+    // themselves, and strings that let more pass than those of so many values may (I3).
     [[nodiscard]] static result<growing_fingerprints> load(unsigned rate_bits, std::uint64_t values,
                                                            std::uint64_t pages,
                                                            std::span<const std::byte>& bytes) noexcept;

@@ -187,5 +187,40 @@ TEST(growing_fingerprints, is_loaded_as_saved_even_between_a_split_and_its_inser
     }
 }
 
+// A table that lets through what is left for later values would exceed its rate once they come, and
+// what it saved then would be refused.
+TEST(growing_fingerprints, refuses_strings_that_use_up_the_rate_of_later_values) {
+    for (const std::uint64_t values : {2u, 256u, 900u, 1'024u}) {
+        test::splitmix chance{values};
+        auto table = made(8);
+        while (table.values() < values) static_cast<void>(table.insert(any(chance)));
+        vector_sink out;
+        ASSERT_TRUE(table.save(out));
+        const auto loads_as = [&](std::uint64_t claimed) {
+            std::span<const std::byte> left = out.bytes();
+            return growing_fingerprints::load(8, claimed, table.pages(), left).has_value();
+        };
+        EXPECT_TRUE(loads_as(values));
+        EXPECT_FALSE(loads_as(values - 1)) << values;
+    }
+}
+
+TEST(growing_fingerprints, the_rate_of_all_values_stays_below_the_limit) {
+    for (const unsigned rate_bits : {1u, 8u, 50u}) {
+        const double limit = std::ldexp(1.0, -static_cast<int>(rate_bits));
+        double before = 0;
+        for (std::uint64_t values = 1; values <= growing_fingerprints::most_values / 3; values = values * 3 + 1) {
+            const double now = growing_fingerprints::most_let_through(rate_bits, values);
+            EXPECT_GT(now, before);
+            EXPECT_LT(now, limit);
+            before = now;
+        }
+        EXPECT_EQ(growing_fingerprints::most_let_through(rate_bits, 0), 0);
+        EXPECT_EQ(growing_fingerprints::most_let_through(rate_bits, 257),
+                  growing_fingerprints::most_let_through(rate_bits, 256) +
+                      std::ldexp(1.0, -static_cast<int>(growing_fingerprints::length_of(rate_bits, 256))));
+    }
+}
+
 }  // namespace
 }  // namespace genista::growing_fingerprints_test
