@@ -41,7 +41,7 @@ result<void> refuse_filter(std::string_view id, const run_options& options) noex
 }
 
 result<void> refuse_traces(const experiment& asked, const run_options& options) noexcept {
-    const auto named = [&]() -> const std::string* {
+    const auto* const named = [&]() -> const std::string* {
         for (const std::string* each : {&options.trace_path, &options.data_directory, &options.columns}) {
             if (!each->empty()) return each;
         }

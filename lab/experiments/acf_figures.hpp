@@ -20,6 +20,7 @@ struct figure_place {
     unsigned slot_bits = 0;
     std::string filter;
     double ratio = 0;  // |A|/|S|
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the zero inside a defaulted comparison for a pointer
     friend auto operator<=>(const figure_place&, const figure_place&) = default;
 };
 

@@ -81,7 +81,7 @@ class shannon_code {
             each.bits = static_cast<std::uint64_t>(std::ldexp(sum / total, longest));
             each.bits &= ~((std::uint64_t{1} << (longest - static_cast<int>(each.length))) - 1);
             sum += each.weight;
-            by_key_.push_back({each.key, by_key_.size()});
+            by_key_.emplace_back(each.key, by_key_.size());
         }
         std::sort(by_key_.begin(), by_key_.end());
     }

@@ -75,8 +75,8 @@ multiset_time_at time_multiset(std::uint64_t n, const counted_samples& sample_of
     };
     for (int run = 0; run < 3; ++run) {
         succinct_multiset all = with.empty();
-        for (std::uint64_t i = 0; i < n; ++i) timed(inserts[i], [&] { with.put(all, with.numbers[i]); });
-        for (std::uint64_t i = 0; i < n; ++i) timed(erases[i], [&] { with.take(all, with.numbers[i]); });
+        for (std::uint64_t i = 0; i < n; ++i) timed(inserts[i], [&] { timed_multiset::put(all, with.numbers[i]); });
+        for (std::uint64_t i = 0; i < n; ++i) timed(erases[i], [&] { timed_multiset::take(all, with.numbers[i]); });
     }
     const std::vector<bool> costly_inserts = costliest_of(inserts, sample_of.costliest),
                             costly_erases = costliest_of(erases, sample_of.costliest);
@@ -100,7 +100,8 @@ multiset_time_at time_multiset(std::uint64_t n, const counted_samples& sample_of
         }
         mean = mean_of(sample);
     };
-    go(costly_inserts, n - n / 2, seen.insert, seen.costliest_insert, [&](std::uint64_t x) { with.put(all, x); });
+    go(costly_inserts, n - n / 2, seen.insert, seen.costliest_insert,
+       [&](std::uint64_t x) { timed_multiset::put(all, x); });
     std::vector<double> looks;
     random_stream absent{seed + 1};
     volatile bool sink = false;
@@ -110,14 +111,14 @@ multiset_time_at time_multiset(std::uint64_t n, const counted_samples& sample_of
     }
     seen.look_up = mean_of(looks);
     seen.costliest_look_up = *std::max_element(looks.begin(), looks.end());
-    go(costly_erases, 0, seen.erase, seen.costliest_erase, [&](std::uint64_t x) { with.take(all, x); });
+    go(costly_erases, 0, seen.erase, seen.costliest_erase, [&](std::uint64_t x) { timed_multiset::take(all, x); });
     return seen;
 }
 
 void time_counts(multiset_time_seen& seen, std::uint64_t seed) {
     const timed_multiset with{100'000, seed};
     succinct_multiset all = with.empty();
-    for (const std::uint64_t x : with.numbers) with.put(all, x);
+    for (const std::uint64_t x : with.numbers) timed_multiset::put(all, x);
     instruction_counter counter;
     volatile std::uint64_t sink = 0;
     std::uint64_t next = 0;

@@ -185,7 +185,7 @@ table record_table(std::span<const matrix_cell> cells) {
     for (const filter_record& each : records_of(cells)) {
         std::string lost = listed(each.lost_to);
         if (!each.denied.empty())
-            lost = "DENIES STORED KEYS against " + listed(each.denied) + (lost.empty() ? "" : "; " + lost);
+            lost.insert(0, "DENIES STORED KEYS against " + listed(each.denied) + (lost.empty() ? "" : "; "));
         out.rows.push_back({each.filter, count_text(each.holds), count_text(each.lost_to.size() + each.denied.size()),
                             count_text(each.could_not.size()),
                             each.worst == nullptr ? std::string{not_measured}

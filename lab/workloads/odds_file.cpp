@@ -31,7 +31,7 @@ result<odds_file> read_odds_file(const std::string& path) {
         const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
         // from_chars reports a number that is too small for a double as "out of range", with its
         // digits read: for a filter it is 0. A NaN fails the comparison, too.
-        const bool is_tiny = status == std::errc::result_out_of_range && text.find("e-") != text.npos;
+        const bool is_tiny = status == std::errc::result_out_of_range && text.find("e-") != std::string_view::npos;
         if ((status != std::errc{} && !is_tiny) || end != text.data() + text.size() || !(value >= 0 && value <= 1)) {
             return error::make(error_code::invalid_argument,
                                "%s, line %llu: the probability '%s' is not a number in 0..1", shown_path(path).c_str(),

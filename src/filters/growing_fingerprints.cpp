@@ -74,7 +74,7 @@ std::uint64_t slot_at(const std::uint64_t* p, unsigned width, std::uint64_t numb
 // REQUIRES: the target bits are zero.
 void write_slot(grown_page p, unsigned width, std::uint64_t number, std::uint64_t slot) noexcept {
     const std::uint64_t bit = number * width, within = bit % word_bits;
-    grown_page const to = p + 1 + bit / word_bits;
+    std::uint64_t* const to = p + 1 + bit / word_bits;
     to[0] |= slot << within;
     if (within + width > word_bits) to[1] |= slot >> (word_bits - within);
 }
@@ -227,7 +227,7 @@ bool growing_fingerprints::make_place(std::uint64_t index) noexcept {
 result<growing_fingerprints> growing_fingerprints::make(unsigned rate_bits) noexcept {
     assert(rate_bits >= 1 && rate_bits <= most_bits);
     growing_fingerprints made{rate_bits};
-    const page first = made.make_place(0) ? made.new_page(0, 1) : nullptr;
+    std::uint64_t* const first = made.make_place(0) ? made.new_page(0, 1) : nullptr;
     if (first == nullptr)
         return error::make(error_code::out_of_memory, "growing_fingerprints: cannot allocate a first page");
     for (std::uint64_t k = 0; k < end_words(0); ++k) ends_word(first, capacity_of(first), k) = ~std::uint64_t{0};
@@ -303,7 +303,7 @@ bool growing_fingerprints::put(page& p, std::uint64_t home, std::uint64_t slot) 
 bool growing_fingerprints::split() noexcept {
     const std::uint64_t high = pages_, low = high - (std::uint64_t{1} << (std::bit_width(high) - 1));
     if (!make_place(high)) return false;
-    const page old = page_at(low);
+    std::uint64_t* const old = page_at(low);
     const auto half = [](std::uint64_t home, std::uint64_t bit) { return home >> 1 | bit << (home_bits - 1); };
     // By child and home: first the number of remainders, then the place of the next one.
     std::array<std::array<std::uint32_t, homes>, 2> next{};
@@ -400,7 +400,7 @@ result<void> growing_fingerprints::load_page(std::uint64_t index, std::span<cons
     if (width < 1 || width > most_bits + 12) return bad("has slots of no possible width");
     const std::uint64_t words = needed_words(count, static_cast<unsigned>(width));
     if (bytes.size() / 8 < words) return bad("ends too early");
-    const page p = new_page(count, static_cast<unsigned>(width));
+    std::uint64_t* const p = new_page(count, static_cast<unsigned>(width));
     if (p == nullptr) return error::make(error_code::out_of_memory, "growing_fingerprints: no memory for a page");
     page_at(index) = p;
     const std::uint64_t slots = slot_words(count, static_cast<unsigned>(width)), capacity = capacity_of(p);

@@ -14,7 +14,8 @@
 
 #include "exit_status.hpp"
 
-namespace CLI {  // CLI11, which takes seconds to read
+// CLI11, which takes seconds to read. NOLINTNEXTLINE(readability-identifier-naming): its own name
+namespace CLI {
 class App;
 }
 

@@ -45,7 +45,7 @@ class distinct_tags {
   public:
     [[nodiscard]] bool add(std::uint32_t tag) noexcept {
         if (tag != ~std::uint32_t{0}) return others_.add(tag);
-        return std::exchange(all_ones_, true) == false;
+        return !std::exchange(all_ones_, true);
     }
     [[nodiscard]] bool has(std::uint32_t tag) noexcept {
         return tag != ~std::uint32_t{0} ? others_.has(tag) : all_ones_;

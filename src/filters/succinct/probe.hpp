@@ -63,6 +63,7 @@ struct probe {
         const std::uint64_t header = *who.block, upper = symbols * (who.x >> who.by->level) >> code.low_bits;
         const std::uint64_t before = (header >> bin::count_place & bits::low_mask(bin::count_bits)) * upper >> 8;
         const std::uint64_t word = arena::size_of(header) - 1 - before * code.low_bits / bits::word_bits;
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer must not leave its array, and this is only fetched
         return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(who.block) +
                                              sizeof(std::uint64_t) * word);
     }
