@@ -3,7 +3,7 @@
 //
 //     aim       hash, and prefetch the lines of the keys ahead
 //     glance    does a remainder agree, are keys of the class outside?       all keys
-//     match     the quotient groups of the remainders that agree             one negative in nine
+//     match     the runs of the remainders that agree                        one negative in nine
 //     slots     extensions of matching slots; prefetch side blocks           positives, ε negatives
 //     backyard  the tags in those blocks                                     one in ten or twenty
 //
@@ -161,7 +161,7 @@ struct broom_batches {
         for (std::uint64_t left = those_alike(r) & keys; left != 0; left &= left - 1) {
             const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
             const std::uint64_t offset = r.offsets[(first + i) % places];
-            const std::uint32_t hits = r.alike[i] & Policy::slots_of_group(s.lines + offset, r.words[i]);
+            const std::uint32_t hits = r.alike[i] & Policy::slots_of_run(s.lines + offset, r.words[i]);
             const bool stands = Policy::stands(r.before[i], Policy::version_of(s, offset / 64));
             matched |= std::uint64_t{hits != 0} << i;
             rare |= std::uint64_t{!stands} << i;
@@ -173,7 +173,7 @@ struct broom_batches {
             const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
             const std::uint64_t bin = r.offsets[(first + i) % places] / 64;
             const std::uint32_t handle = Policy::handle_of(s, bin);
-            // With tails, a match of quotient group and remainder is not yet a match of the base.
+            // With tails, a match of quotient and remainder is not yet a match of the base.
             const bool stands = Policy::stands(r.before[i], Policy::version_of(s, bin)) && !Policy::has_tails;
             const bool has_extensions = (handle & broom::side_has_slot_data) != 0;
             if (has_extensions) __builtin_prefetch(Policy::block_of_handle(s, handle));

@@ -42,7 +42,7 @@ bool epoch::slot_matches(unsigned slot, const present& key) const noexcept {
 
 unsigned epoch::owners(unsigned slot, std::span<const digest> members, const digest& except,
                        digest* one) const noexcept {
-    // Nearly all keys have another quotient group or remainder than the slot.
+    // Nearly all keys have another quotient or remainder than the slot.
     const std::uint64_t there = std::uint64_t{1} << slot;
     unsigned found = 0;
     for_each_present(members, [&](const digest& member, const mixed& words) {
@@ -141,16 +141,16 @@ bool epoch::join_by_extending(unsigned slot, const present& owner, const present
 const char* epoch::broken_rule() const {
     if (!image_.slots.is_valid()) return "the line's header is no header";
     std::vector<std::uint64_t> bases;
-    for (unsigned group = 0; group < groups_per_bin; ++group) {
-        const line_key key{group, 0};
+    for (unsigned quotient = 0; quotient < quotients_per_bin; ++quotient) {
+        const line_key key{quotient, 0};
         const rank_range range = image_.slots.ranks(key);
         for (unsigned rank = range.first; rank < range.end; ++rank) {
             const unsigned slot = line::slot_of(key.mirrored(), rank);
-            bases.push_back(std::uint64_t{image_.tails[slot]} << 14 | std::uint64_t{group} << 8 |
+            bases.push_back(std::uint64_t{image_.tails[slot]} << 14 | std::uint64_t{quotient} << 8 |
                             image_.slots.remainder(slot));
         }
     }
-    if (bases.size() != image_.slots.used()) return "slots outside of groups";
+    if (bases.size() != image_.slots.used()) return "slots outside of runs";
     std::sort(bases.begin(), bases.end());
     if (std::adjacent_find(bases.begin(), bases.end()) != bases.end()) return "two slots have one base";
     std::vector<std::uint64_t> tags;

@@ -1,12 +1,12 @@
 // fingerprint: the bits that represent a key inside its bin during one epoch, cut from
 // pseudo-random words.
 //
-//     word 0   bits 0..5 group | 6..13 remainder | 14..29 tail | 30..32 overflow class |
+//     word 0   bits 0..5 quotient | 6..13 remainder | 14..29 tail | 30..32 overflow class |
 //              33..63 stream bits 0..30
 //     word 1   bits 0..31 tag | 32..63 stream bits 31..62
 //     further stream words come from further blocks
 //
-// The base is (group, remainder, tail). Class, tag and stream are independent of it: neither the
+// The base is (quotient, remainder, tail). Class, tag and stream are independent of it: neither the
 // fact that a look-up left the line nor the choice of the keys that overflow says anything about
 // bases (docs/filters/broom.md, Lemma 1).
 #pragma once
@@ -38,7 +38,7 @@ struct fingerprint {
     }
     // The base as one number.
     [[nodiscard]] constexpr std::uint32_t base() const noexcept {
-        return tail << 14 | static_cast<std::uint32_t>(key.remainder) << 6 | key.group;
+        return tail << 14 | static_cast<std::uint32_t>(key.remainder) << 6 | key.quotient;
     }
 };
 

@@ -136,7 +136,7 @@ struct broom_joins {
         found.mixed = Policy::mixed_under(s, d, code);
         const std::uint64_t word = found.mixed.position;
         found.mirrored = word >> 5 & 1;
-        found.hits = Policy::alike(found.line, word) & Policy::slots_of_group(found.line, word);
+        found.hits = Policy::alike(found.line, word) & Policy::slots_of_run(found.line, word);
         found.used_a = used_upright(load_le64(found.line));
         found.used_b = used_mirrored(load_le64(found.line + 6));
         return true;
@@ -210,7 +210,7 @@ struct broom_joins {
             bits::insert_moving_up(s.tails_to_change, begin, (first + used) * width, width, own);
         }
     }
-    // Of the slots with the key's quotient group and remainder, those with its tail.
+    // Of the slots with the key's quotient and remainder, those with its tail.
     [[gnu::always_inline]] static std::uint32_t with_tail(const state& s, const standing& at,
                                                           std::uint64_t bin) noexcept {
         if constexpr (!Policy::has_tails) return at.hits;
@@ -265,15 +265,15 @@ struct broom_joins {
         return static_cast<Number>(upright ^ ((upright ^ in_mirror) & static_cast<Number>(0 - mirrored)));
     }
 
-    // Inserts a zero at the group's mark: the mark and all bits beyond it move one bit on, upward
+    // Inserts a zero at the run's mark: the mark and all bits beyond it move one bit on, upward
     // or in the mirror downward; so do the remainders beyond the new one. Returns the place of the
     // new slot in the window of its half.
-    [[gnu::always_inline]] static unsigned insert(std::byte* line, std::uint64_t mirrored, unsigned group,
+    [[gnu::always_inline]] static unsigned insert(std::byte* line, std::uint64_t mirrored, unsigned quotient,
                                                   unsigned used, std::uint8_t remainder) noexcept {
         std::byte* const at = line + 6 * mirrored;
         const std::uint64_t header = load_le64(at);
         const std::uint64_t foreign = static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - 32;
-        const std::uint64_t number = chosen<std::uint64_t>(mirrored, group, foreign + 31 - group);
+        const std::uint64_t number = chosen<std::uint64_t>(mirrored, quotient, foreign + 31 - quotient);
         const std::uint64_t mark = _pdep_u64(std::uint64_t{1} << (number & 63), header);
         // The bits to move: upright from the mark to the first free zero; in the mirror from the
         // last own mark, which stands above the first free zero, to the mark.
@@ -283,7 +283,7 @@ struct broom_joins {
         const std::uint64_t made = (header ^ moving) | std::rotl(moving, static_cast<int>(1 + 62 * mirrored));
         std::memcpy(at, &made, sizeof made);
         // In the window of a half the slot with rank r is byte r, in the mirror byte 31 - r.
-        const unsigned slot = static_cast<unsigned>(_tzcnt_u64(mark)) + chosen(mirrored, 0 - group, group - 32);
+        const unsigned slot = static_cast<unsigned>(_tzcnt_u64(mark)) + chosen(mirrored, 0 - quotient, quotient - 32);
         std::byte* const window = line + 16 + 16 * mirrored;
         shift(window, window - 1 + 2 * mirrored, chosen(mirrored, slot + 1, 31 - used),
               chosen(mirrored, used, slot - 1));

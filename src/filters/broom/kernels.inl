@@ -79,14 +79,14 @@ struct broom_policy {
         return (static_cast<std::uint8_t>(line[15]) & static_cast<std::uint8_t>(1u << (word >> 30 & 7))) != 0;
     }
 
-    // The slots of a quotient group, as bits of the 32-byte window of its half. By arithmetic and
-    // not by branches: a group is in either half with equal chance, and a branch on it would be
+    // The slots of the quotient's run, as bits of the 32-byte window of its half. By arithmetic and
+    // not by branches: a run is in either half with equal chance, and a branch on it would be
     // mispredicted every other time.
     //
-    // Seen from the bottom of its header word, a group's zeros lie between two marks, numbers i and
-    // i + 1. For this, half A is given one more mark below its first group; half B counts its
-    // groups downward, and may have marks of half A below its own 32.
-    [[gnu::always_inline]] static std::uint32_t slots_of_group(const std::byte* line, std::uint64_t word) noexcept {
+    // Seen from the bottom of its header word, a run's zeros lie between two marks, numbers i and
+    // i + 1. For this, half A is given one more mark below its first run; half B counts its runs
+    // downward, and may have marks of half A below its own 32.
+    [[gnu::always_inline]] static std::uint32_t slots_of_run(const std::byte* line, std::uint64_t word) noexcept {
         const std::uint64_t mirrored = word >> 5 & 1;
         const std::uint64_t all_if_mirrored = 0 - mirrored;
         const std::uint64_t header = load_le64(line + 6 * mirrored);
@@ -171,7 +171,7 @@ struct broom_policy {
     }
     [[gnu::always_inline]] static verdict exactly(const state& s, const digest& mixed, std::uint64_t bin,
                                                   const std::byte* line) noexcept {
-        return decide(s, mixed, bin, line, alike(line, mixed.position) & slots_of_group(line, mixed.position));
+        return decide(s, mixed, bin, line, alike(line, mixed.position) & slots_of_run(line, mixed.position));
     }
 
     // Asks the scalar version.

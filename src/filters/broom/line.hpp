@@ -1,12 +1,12 @@
-// broom_line: one bin of the broom filter in one cache line: 48 slots in 64 quotient groups, 8-bit
-// remainders. Plain C++, the reference for the kernels. Any bytes can be read without harm: a
-// reader may see a line while a writer changes it.
+// broom_line: one bin of the broom filter in one cache line: 48 slots with quotients 0..63 and 8-bit
+// remainders. The slots of one quotient are a run. Plain C++, the reference for the kernels. Any
+// bytes can be read without harm: a reader may see a line while a writer changes it.
 //
 //     byte 0..13   header, 112 bits, always 64 ones and 48 zeros: a zero is a slot, a one closes a
-//                  group
-//                    [ half A: groups 0..31, 0*1 each, upward from bit 0 ]
+//                  run
+//                    [ half A: runs 0..31, 0*1 each, upward from bit 0 ]
 //                    [ free zeros ]
-//                    [ half B: groups 32..63, mirrored: 0*1 each, downward from bit 111 ]
+//                    [ half B: runs 32..63, mirrored: 0*1 each, downward from bit 111 ]
 //     byte 14      code of the salt (salts.hpp)
 //     byte 15      overflow: bit c is set if a key of class c (3 bits of its hash) lies in the
 //                  backyard
@@ -41,16 +41,16 @@ namespace broom {
 
 inline constexpr unsigned slots_per_bin = 48;
 inline constexpr unsigned slots_per_half = 32;
-inline constexpr unsigned groups_per_half = 32;
-inline constexpr unsigned groups_per_bin = 64;
+inline constexpr unsigned quotients_per_half = 32;
+inline constexpr unsigned quotients_per_bin = 64;
 
-// A quotient group and the remainder to look for in it. Groups 0..31 lie in half A.
+// A quotient and the remainder to look for in its run. Quotients 0..31 lie in half A.
 struct line_key {
-    unsigned group;  // 0..63
+    unsigned quotient;  // 0..63
     std::uint8_t remainder;
 
-    [[nodiscard]] constexpr bool mirrored() const noexcept { return group >= groups_per_half; }
-    [[nodiscard]] constexpr unsigned group_in_half() const noexcept { return group % groups_per_half; }
+    [[nodiscard]] constexpr bool mirrored() const noexcept { return quotient >= quotients_per_half; }
+    [[nodiscard]] constexpr unsigned quotient_in_half() const noexcept { return quotient % quotients_per_half; }
 };
 
 // Ranks [first, end) of a half.
@@ -105,10 +105,10 @@ class line {
     // Defined for any bytes: a reader may see a line in the middle of a change (and will then look
     // again), so ranks are cut to a half.
     [[nodiscard]] constexpr rank_range ranks(line_key key) const noexcept {
-        const unsigned g = key.group_in_half();
+        const unsigned q = key.quotient_in_half();
         const std::uint64_t marks = half(key.mirrored());
-        const unsigned end = std::min(select(marks, g) - g, slots_per_half);
-        const unsigned first = g == 0 ? 0 : select(marks, g - 1) + 1 - g;
+        const unsigned end = std::min(select(marks, q) - q, slots_per_half);
+        const unsigned first = q == 0 ? 0 : select(marks, q - 1) + 1 - q;
         return {std::min(first, end), end};
     }
 
@@ -119,7 +119,7 @@ class line {
         return static_cast<std::uint8_t>(words[2 + slot / 8] >> (8 * (slot % 8)));
     }
 
-    // Bit s is set if slot s has this key's group and remainder. At most one bit, unless slots
+    // Bit s is set if slot s has this key's quotient and remainder. At most one bit, unless slots
     // differ only in their tails.
     [[nodiscard]] constexpr std::uint64_t matches(line_key key) const noexcept {
         const rank_range range = ranks(key);
@@ -131,15 +131,15 @@ class line {
         return found;
     }
 
-    // Adds a slot at the end of its group and returns its rank; the slots of this half with that
+    // Adds a slot at the end of its run and returns its rank; the slots of this half with that
     // rank or more move one rank up. REQUIRES: has_room().
     constexpr unsigned insert(line_key key) noexcept {
         const bool mirrored = key.mirrored();
         assert(has_room(mirrored));
         const unsigned before = used(mirrored);
         const unsigned rank = ranks(key).end;
-        const unsigned at = rank + key.group_in_half();  // the bit of the group's mark, where the new zero is inserted
-        const unsigned end = groups_per_half + before;   // first bit beyond the half: a free zero
+        const unsigned at = rank + key.quotient_in_half();  // the bit of the run's mark, where the new zero is inserted
+        const unsigned end = quotients_per_half + before;   // first bit beyond the half: a free zero
         std::uint64_t marks = half(mirrored);
         const std::uint64_t below = low(at);
         const std::uint64_t moving = low(end) & ~below;
@@ -153,29 +153,29 @@ class line {
     // Fills an empty line at once, as insert() of these keys one by one would; slots[i] is the slot
     // of keys[i]. REQUIRES: there is room for all.
     constexpr void fill(std::span<const line_key> keys, std::span<std::uint8_t> slots) noexcept {
-        std::array<std::uint8_t, groups_per_bin>
-            next{};  // of a group: first its number of slots, then the rank of its next slot
-        for (const line_key& key : keys) ++next[key.group];
+        std::array<std::uint8_t, quotients_per_bin>
+            next{};  // of a quotient: first its number of slots, then the rank of its next slot
+        for (const line_key& key : keys) ++next[key.quotient];
         for (const bool mirrored : {false, true}) {
             std::uint64_t marks = 0;
             unsigned rank = 0;
-            for (unsigned g = 0; g < groups_per_half; ++g) {
-                std::uint8_t& own = next[g + (mirrored ? groups_per_half : 0)];
+            for (unsigned q = 0; q < quotients_per_half; ++q) {
+                std::uint8_t& own = next[q + (mirrored ? quotients_per_half : 0)];
                 const unsigned size = own;
                 own = static_cast<std::uint8_t>(rank);
                 rank += size;
-                marks |= std::uint64_t{1} << (rank + g);
+                marks |= std::uint64_t{1} << (rank + q);
             }
-            set_half(mirrored, marks | (half(mirrored) & ~low(groups_per_half + rank)));
+            set_half(mirrored, marks | (half(mirrored) & ~low(quotients_per_half + rank)));
         }
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            const unsigned slot = slot_of(keys[i].mirrored(), next[keys[i].group]++);
+            const unsigned slot = slot_of(keys[i].mirrored(), next[keys[i].quotient]++);
             set_remainder(slot, keys[i].remainder);
             slots[i] = static_cast<std::uint8_t>(slot);
         }
     }
 
-    // Removes the slot at `rank` of the group's half: the soft history only [law L2].
+    // Removes the slot at `rank` of this half: the soft history only [law L2].
     constexpr void erase(bool mirrored, unsigned rank) noexcept {
         const unsigned before = used(mirrored);
         assert(rank < before);
@@ -184,7 +184,7 @@ class line {
         for (unsigned zeros = 0;; ++at) {
             if ((marks >> at & 1) == 0 && zeros++ == rank) break;
         }
-        const std::uint64_t own = low(groups_per_half + before);
+        const std::uint64_t own = low(quotients_per_half + before);
         marks = (marks & ~own) | (marks & low(at)) | (marks & own & ~low(at + 1)) >> 1;
         set_half(mirrored, marks);
         for (unsigned r = rank; r + 1 < before; ++r)
@@ -194,7 +194,7 @@ class line {
 
     // For any bytes: is this a line that insert() could have made?
     [[nodiscard]] constexpr bool is_valid() const noexcept {
-        if (std::popcount(words[0]) + std::popcount(words[1] & low(48)) != groups_per_bin) return false;
+        if (std::popcount(words[0]) + std::popcount(words[1] & low(48)) != quotients_per_bin) return false;
         if (std::popcount(words[0]) < 32 || std::popcount(half(true)) < 32) return false;
         const unsigned a = used(false);
         const unsigned b = used(true);

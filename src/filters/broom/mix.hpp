@@ -45,7 +45,7 @@ class mixer {
             for (std::size_t i = 0; i < count; ++i) out[first + i] = from_cipher(keys[first + i], blocks[i]);
         }
     }
-    //     seed, bits 0..5 group | 6..13 remainder | 14..21 tail | 30..32 overflow class
+    //     seed, bits 0..5 quotient | 6..13 remainder | 14..21 tail | 30..32 overflow class
     //           | 33..56 tag | 57..63 stream
     [[nodiscard]] static constexpr mixed unsalted(const digest& d) noexcept {
         constexpr std::uint64_t low = (std::uint64_t{1} << 33) - 1;

@@ -13,7 +13,7 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
     if (slots.salt() == long_salt) return false;
     const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
     const bool mirrored = f.key.mirrored();
-    // With tails, a slot of the same group and remainder may have another base: the general path
+    // With tails, a slot of the same quotient and remainder may have another base: the general path
     // compares tails.
     if (slots.matches(f.key) != 0 || !slots.has_room(mirrored)) return false;
     if (const side_memory::handle handle = load_side(bin); handle != 0) {
