@@ -3,6 +3,7 @@
 // here.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -58,10 +59,17 @@ class distinct_tags {
 
 using outside_mask = std::array<bool, most_members>;
 
+constexpr unsigned classes = mixed_layout::overflow_class.most() + 1;
+constexpr std::array<unsigned, classes> all_classes = [] {
+    std::array<unsigned, classes> all{};
+    std::iota(all.begin(), all.end(), 0u);
+    return all;
+}();
+
 // Chooses the keys that find no room. They leave by overflow class, fullest class first, so that
 // few classes are marked in the line.
 void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) noexcept {
-    std::array<unsigned, 8> by_class{};
+    std::array<unsigned, classes> by_class{};
     std::array<unsigned, 2> by_half{};
     for (const fingerprint& f : keys) {
         ++by_class[f.overflow_class];
@@ -69,7 +77,7 @@ void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) no
     }
     auto total = static_cast<unsigned>(keys.size());
     if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return;
-    std::array<unsigned, 8> order = {0, 1, 2, 3, 4, 5, 6, 7};
+    std::array<unsigned, classes> order = all_classes;
     std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return by_class[a] > by_class[b]; });
     for (const unsigned leaving : order) {
         if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return;

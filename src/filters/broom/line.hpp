@@ -1,6 +1,6 @@
-// broom_line: one bin of the broom filter in one cache line: 48 slots with quotients 0..63 and 8-bit
-// remainders. The slots of one quotient are a run. Plain C++, the reference for the kernels. Any
-// bytes can be read without harm: a reader may see a line while a writer changes it.
+// broom_line: one bin of the broom filter in one cache line: 48 slots with quotients 0..63 and
+// 8-bit remainders. The slots of one quotient are a run. Plain C++, the reference for the kernels.
+// Any bytes can be read without harm: a reader may see a line while a writer changes it.
 //
 //     byte 0..13   header, 112 bits, always 64 ones and 48 zeros: a zero is a slot, a one closes a
 //                  run
@@ -34,15 +34,10 @@
 #include <span>
 #include <type_traits>
 
-#include "genista/detail/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/layout.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
-
-inline constexpr unsigned slots_per_bin = 48;
-inline constexpr unsigned slots_per_half = 32;
-inline constexpr unsigned quotients_per_half = 32;
-inline constexpr unsigned quotients_per_bin = 64;
 
 // A quotient and the remainder to look for in its run. Quotients 0..31 lie in half A.
 struct line_key {
@@ -64,32 +59,37 @@ struct rank_range {
 class line {
   public:
     // Words in little-endian order of the bytes drawn above.
-    std::array<std::uint64_t, 8> words;
+    std::array<std::uint64_t, line_layout::words> words;
 
     [[nodiscard]] static constexpr line empty() noexcept {
         line made{};
-        made.words[0] = 0xffffffffu;                       // 32 marks of half A
-        made.words[1] = std::uint64_t{0xffffffffu} << 16;  // 32 marks of half B, bits 80..111
+        made.words[0] = low(quotients_per_half);
+        made.words[1] = low(quotients_per_half) << (line_layout::half_b_in_word_1.end() - quotients_per_half);
         return made;
     }
 
-    [[nodiscard]] constexpr std::uint8_t salt() const noexcept { return static_cast<std::uint8_t>(words[1] >> 48); }
-    constexpr void set_salt(std::uint8_t value) noexcept {
-        words[1] = (words[1] & ~(std::uint64_t{0xff} << 48)) | std::uint64_t{value} << 48;
+    [[nodiscard]] constexpr std::uint8_t salt() const noexcept {
+        return static_cast<std::uint8_t>(line_layout::salt.number(words[1]));
     }
-    [[nodiscard]] constexpr std::uint8_t overflow() const noexcept { return static_cast<std::uint8_t>(words[1] >> 56); }
+    constexpr void set_salt(std::uint8_t value) noexcept { words[1] = line_layout::salt.replaced(words[1], value); }
+    [[nodiscard]] constexpr std::uint8_t overflow() const noexcept {
+        return static_cast<std::uint8_t>(line_layout::overflow.number(words[1]));
+    }
     constexpr void set_overflow(std::uint8_t bits) noexcept {
-        words[1] = (words[1] & ~(std::uint64_t{0xff} << 56)) | std::uint64_t{bits} << 56;
+        words[1] = line_layout::overflow.replaced(words[1], bits);
     }
 
     // Half A as it is; half B reversed, so that both read 0*1 from bit 0. Bits beyond the half's
     // own belong to the other half.
     [[nodiscard]] constexpr std::uint64_t half(bool mirrored) const noexcept {
-        return mirrored ? reverse(words[0] >> 48 | words[1] << 16) : words[0];
+        return mirrored ? reverse(upright_half_b()) : words[0];
     }
 
-    // Slots in use in a half: the last of its 32 marks stands at bit 31 + slots.
-    [[nodiscard]] constexpr unsigned used(bool mirrored) const noexcept { return select(half(mirrored), 31) - 31; }
+    // Slots in use in a half: they stand below the last of its marks.
+    [[nodiscard]] constexpr unsigned used(bool mirrored) const noexcept {
+        constexpr unsigned last_mark = quotients_per_half - 1;
+        return select(half(mirrored), last_mark) - last_mark;
+    }
     [[nodiscard]] constexpr unsigned used() const noexcept { return used(false) + used(true); }
     // Is one of the halves without room?
     [[nodiscard]] constexpr bool is_full() const noexcept {
@@ -116,7 +116,7 @@ class line {
         return mirrored ? slots_per_bin - 1 - rank : rank;
     }
     [[nodiscard]] constexpr std::uint8_t remainder(unsigned slot) const noexcept {
-        return static_cast<std::uint8_t>(words[2 + slot / 8] >> (8 * (slot % 8)));
+        return static_cast<std::uint8_t>(words[word_of(slot)] >> shift_of(slot));
     }
 
     // Bit s is set if slot s has this key's quotient and remainder. At most one bit, unless slots
@@ -143,7 +143,7 @@ class line {
         std::uint64_t marks = half(mirrored);
         const std::uint64_t below = low(at);
         const std::uint64_t moving = low(end) & ~below;
-        marks = (marks & ~(moving | (end < 64 ? std::uint64_t{1} << end : 0))) | (marks & moving) << 1;
+        marks = (marks & ~(moving | (end < word_bits ? std::uint64_t{1} << end : 0))) | (marks & moving) << 1;
         set_half(mirrored, marks);
         shift_up(mirrored, rank, before);
         set_remainder(slot_of(mirrored, rank), key.remainder);
@@ -194,8 +194,9 @@ class line {
 
     // For any bytes: is this a line that insert() could have made?
     [[nodiscard]] constexpr bool is_valid() const noexcept {
-        if (std::popcount(words[0]) + std::popcount(words[1] & low(48)) != quotients_per_bin) return false;
-        if (std::popcount(words[0]) < 32 || std::popcount(half(true)) < 32) return false;
+        const auto ones = [](std::uint64_t word) { return static_cast<unsigned>(std::popcount(word)); };
+        if (ones(words[0]) + ones(words[1] & line_layout::half_b_in_word_1.mask()) != quotients_per_bin) return false;
+        if (ones(words[0]) < quotients_per_half || ones(half(true)) < quotients_per_half) return false;
         const unsigned a = used(false);
         const unsigned b = used(true);
         return a <= slots_per_half && b <= slots_per_half && a + b <= slots_per_bin;
@@ -204,8 +205,18 @@ class line {
     friend constexpr bool operator==(const line&, const line&) noexcept = default;
 
   private:
+    [[nodiscard]] constexpr std::uint64_t upright_half_b() const noexcept {
+        return line_layout::half_b_in_word_0.of(words[0]) | words[1] << line_layout::half_b_in_word_0.width;
+    }
+    // Where a slot's remainder lies.
+    static constexpr unsigned bytes_in_word = sizeof(std::uint64_t);
+    static_assert(line_layout::remainders_byte % bytes_in_word == 0);
+    static constexpr unsigned word_of(unsigned slot) noexcept {
+        return line_layout::remainders_byte / bytes_in_word + slot / bytes_in_word;
+    }
+    static constexpr unsigned shift_of(unsigned slot) noexcept { return 8 * (slot % bytes_in_word); }
     static constexpr std::uint64_t low(unsigned bits) noexcept {
-        return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+        return bits >= word_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
     }
     static constexpr std::uint64_t reverse(std::uint64_t x) noexcept {
         x = (x >> 1 & 0x5555555555555555u) | (x & 0x5555555555555555u) << 1;
@@ -213,8 +224,9 @@ class line {
         x = (x >> 4 & 0x0f0f0f0f0f0f0f0fu) | (x & 0x0f0f0f0f0f0f0f0fu) << 4;
         return __builtin_bswap64(x);
     }
-    // Position of the set bit with `rank` set bits below it; 64 if there is none (a line torn by a
-    // writer). Counts of set bits up to and including each byte find the byte in one subtraction.
+    // Position of the set bit with `rank` set bits below it; word_bits if there is none (a line
+    // torn by a writer). Counts of set bits up to and including each byte find the byte in one
+    // subtraction.
     static constexpr unsigned select(std::uint64_t x, unsigned rank) noexcept {
         constexpr std::uint64_t each = 0x0101010101010101;
         constexpr std::uint64_t tops = each << 7;
@@ -222,7 +234,7 @@ class line {
         sums = (sums & 0x3333333333333333) + (sums >> 2 & 0x3333333333333333);
         sums = ((sums + (sums >> 4)) & 0x0f0f0f0f0f0f0f0f) * each;
         const std::uint64_t reached = ((sums | tops) - each * (std::uint64_t{rank} + 1)) & tops;
-        if (reached == 0) return 64;
+        if (reached == 0) return word_bits;
         const auto byte = static_cast<unsigned>(std::countr_zero(reached)) & ~7u;
         std::uint64_t left = x >> byte;
         for (auto skip = rank - static_cast<unsigned>((sums << 8) >> byte & 255); skip > 0; --skip) left &= left - 1;
@@ -231,7 +243,7 @@ class line {
     // Remainders of ranks [from, end) of a half move to the next rank.
     constexpr void shift_up(bool mirrored, unsigned from, unsigned end) noexcept {
         if (!std::is_constant_evaluated() && std::endian::native == std::endian::little) {
-            auto* const slots = reinterpret_cast<std::uint8_t*>(words.data() + 2);
+            auto* const slots = reinterpret_cast<std::uint8_t*>(words.data()) + line_layout::remainders_byte;
             if (!mirrored) {
                 std::memmove(slots + from + 1, slots + from, end - from);
             } else {
@@ -246,18 +258,18 @@ class line {
             words[0] = marks;
             return;
         }
-        const std::uint64_t upright = reverse(marks);  // bits 48..111
-        words[0] = (words[0] & low(48)) | upright << 48;
-        words[1] = (words[1] & ~low(48)) | upright >> 16;
+        const std::uint64_t upright = reverse(marks);
+        words[0] = (words[0] & low(line_layout::half_b_in_word_0.at)) | upright << line_layout::half_b_in_word_0.at;
+        words[1] = (words[1] & ~line_layout::half_b_in_word_1.mask()) | upright >> line_layout::half_b_in_word_0.width;
     }
     constexpr void set_remainder(unsigned slot, std::uint8_t value) noexcept {
-        std::uint64_t& word = words[2 + slot / 8];
-        const unsigned shift = 8 * (slot % 8);
+        std::uint64_t& word = words[word_of(slot)];
+        const unsigned shift = shift_of(slot);
         word = (word & ~(std::uint64_t{0xff} << shift)) | std::uint64_t{value} << shift;
     }
 };
 
-static_assert(sizeof(line) == 64);
+static_assert(sizeof(line) == line_layout::bytes);
 
 }  // namespace broom
 }  // namespace GENISTA_BROOM_NAMESPACE

@@ -147,7 +147,7 @@ class table {
         lock(const lock&) = delete;
         lock& operator=(const lock&) = delete;
         ~lock() {
-            if (changed_) version_.store(before_ + 4, std::memory_order_release);
+            if (changed_) version_.store(before_ + broom_change, std::memory_order_release);
             if (alone_) {
                 writers_.leave();
             } else {
@@ -230,7 +230,8 @@ class table {
     // Snapshots (table_snapshot.cpp). Appends one cluster to `to`, copied under its lock: other
     // threads may write meanwhile. May throw std::bad_alloc.
     static constexpr std::size_t most_cluster_bytes =
-        8 + bins_per_cluster * (sizeof(line) + 6 * most_tail_bits) + 8 * side_memory::most_granules;
+        8 + bins_per_cluster * (sizeof(line) + shape{most_tail_bits}.tail_bytes_per_bin()) +
+        8 * side_memory::most_granules;
     void save_cluster(std::uint64_t first, std::vector<std::byte>& to) const;
     // Reads the clusters of bins [first, end), from the last to the first, off the front of
     // `clusters`. For any bytes: a table that keeps the law in every one of these bins, or an
@@ -269,11 +270,11 @@ class table {
         return ((bins_ - 1) >> stripe_shift_) + 1;
     }
     [[nodiscard]] std::uint64_t* line_words(std::uint64_t bin) const noexcept {
-        return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(lines_.data())) + 8 * bin;
+        return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(lines_.data())) + line_layout::words * bin;
     }
     [[nodiscard]] line load_line(std::uint64_t bin) const noexcept {
         line copy;
-        for (std::size_t i = 0; i < 8; ++i) copy.words[i] = load_word(line_words(bin) + i);
+        for (std::size_t i = 0; i < line_layout::words; ++i) copy.words[i] = load_word(line_words(bin) + i);
         return copy;
     }
     [[nodiscard]] side_memory::handle& side_of(std::uint64_t bin) const noexcept {

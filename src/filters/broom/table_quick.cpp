@@ -39,7 +39,7 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
         }
         store_tail(bin, line::slot_of(mirrored, rank), f.tail);
     }
-    for (std::size_t i = 0; i < 8; ++i) store_word(line_words(bin) + i, slots.words[i]);
+    for (std::size_t i = 0; i < line_layout::words; ++i) store_word(line_words(bin) + i, slots.words[i]);
     return true;
 }
 
@@ -62,7 +62,7 @@ bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcep
         return false;
     }
     slots.set_overflow(static_cast<std::uint8_t>(slots.overflow() | 1u << f.overflow_class));
-    store_word(line_words(bin) + 1, slots.words[1]);
+    store_word(line_words(bin) + line_layout::top_word, slots.words[line_layout::top_word]);
     return true;
 }
 
