@@ -76,15 +76,15 @@ void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) no
         ++by_half[f.key.mirrored() ? 1 : 0];
     }
     auto total = static_cast<unsigned>(keys.size());
-    if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return;
+    if (halves_fit(by_half[0], by_half[1])) return;
     std::array<unsigned, classes> order = all_classes;
     std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return by_class[a] > by_class[b]; });
     for (const unsigned leaving : order) {
-        if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return;
+        if (halves_fit(by_half[0], by_half[1])) return;
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (keys[i].overflow_class != leaving) continue;
             unsigned& half = by_half[keys[i].key.mirrored() ? 1 : 0];
-            if (half <= slots_per_half && total <= slots_per_bin) continue;
+            if (half_fits(half, total)) continue;
             // A key has to leave; from an overfull half first, if there is one.
             const unsigned other = by_half[0] + by_half[1] - half;
             if (half <= slots_per_half && other > slots_per_half && total - (other - slots_per_half) <= slots_per_bin) {

@@ -113,9 +113,7 @@ struct broom_joins {
         auto* const words = const_cast<std::uint64_t*>(Policy::block_of_handle(s, handle));
         const broom::side_block block{words, broom::shape{s.tail_bits}};
         const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
-        const unsigned first_extension = block.extensions() == 0 ? 0 : block.first_extension_of(here);
-        return {first_extension < block.extensions() && block.extension_at(first_extension).bin == here,
-                block.tombstones_at(here), words};
+        return {block.has_extensions_of(here), block.tombstones_at(here), words};
     }
 
     // The bin under the lock, and the key's place in it.
@@ -174,10 +172,15 @@ struct broom_joins {
         if ((before & broom_leaving) != 0 || !look_up(s, d, bin, at)) [[unlikely]]
             return false;
         const unsigned used = chosen(at.mirrored, at.used_a, at.used_b);
-        if (at.hits != 0 || used >= broom::slots_per_half || at.used_a + at.used_b >= broom::slots_per_bin)
-            return false;
         const std::uint32_t handle = Policy::handle_of(s, bin);
-        if (tag_is_taken(s, at, bin, handle)) return false;
+        // This knows less than the bin holds (fits.hpp): any slot with the key's quotient and
+        // remainder counts as one with its base, and any entry with the low bits of its tag, or a
+        // long backyard, as one with its tag.
+        static_assert(Policy::tags_in_vector < broom::backyard_per_bin, "a full backyard is a long one");
+        const broom::place by_line =
+            broom::place_by_line(at.hits != 0, broom::half_has_room(used, at.used_a + at.used_b));
+        if (by_line != broom::place::slot) return false;
+        if (broom::place_beside_entries(by_line, tag_is_taken(s, at, bin, handle)) != broom::place::slot) return false;
         side_view side{};
         if ((handle & broom::side_has_slot_data) != 0) {
             side = view_side(s, bin, handle);
@@ -234,8 +237,7 @@ struct broom_joins {
         standing at;
         if ((before & broom_leaving) != 0 || !look_up(s, d, bin, at)) [[unlikely]]
             return false;
-        const bool full = at.used_a + at.used_b >= broom::slots_per_bin || at.used_a >= broom::slots_per_half ||
-                          at.used_b >= broom::slots_per_half;
+        const bool full = broom::is_full(at.used_a, at.used_b);
         const std::uint32_t handle = Policy::handle_of(s, bin);
         at.hits = with_tail(s, at, bin);
         if (at.hits == 0 || (handle & broom::side_has_slot_data) == 0 || s.mark_of_locked(bin) != when) return false;

@@ -227,10 +227,7 @@ struct broom_policy {
         const broom::side_block block{block_of_handle(s, handle), broom::shape{s.tail_bits}};
         const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
         if (block.tombstones_of(here).has(slot)) return verdict::no;
-        if (block.extensions() == 0) return verdict::yes;
-        const unsigned first_extension = block.first_extension_of(here);
-        return first_extension < block.extensions() && block.extension_at(first_extension).bin == here ? verdict::ask
-                                                                                                       : verdict::yes;
+        return block.has_extensions_of(here) ? verdict::ask : verdict::yes;
     }
     [[gnu::always_inline]] static std::uint32_t handle_of(const state& s, std::uint64_t bin) noexcept {
         return __atomic_load_n(s.sides + bin / broom::bins_per_cluster, __ATOMIC_ACQUIRE);
@@ -268,11 +265,8 @@ struct broom_policy {
         const broom::shape form{s.tail_bits};
         const broom::side_block block{words, form};
         const auto tag = static_cast<std::uint32_t>(second_word & ((std::uint64_t{1} << form.tag_bits()) - 1));
-        const auto here = block.backyard_of(static_cast<unsigned>(bin % broom::bins_per_cluster));
-        for (unsigned i = here.first; i < here.end; ++i) {
-            if (block.tag(i) == tag) return verdict::yes;
-        }
-        return verdict::no;
+        const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
+        return block.has_tag(block.backyard_of(here), tag) ? verdict::yes : verdict::no;
     }
 
     // side_block::backyard_of and its tags, for blocks whose marks end within two words and bins

@@ -34,6 +34,7 @@
 #include <span>
 #include <type_traits>
 
+#include "filters/broom/fits.hpp"
 #include "genista/detail/filters/broom/layout.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
@@ -92,14 +93,10 @@ class line {
     }
     [[nodiscard]] constexpr unsigned used() const noexcept { return used(false) + used(true); }
     // Is one of the halves without room?
-    [[nodiscard]] constexpr bool is_full() const noexcept {
-        const unsigned a = used(false);
-        const unsigned b = used(true);
-        return a + b == slots_per_bin || a == slots_per_half || b == slots_per_half;
-    }
+    [[nodiscard]] constexpr bool is_full() const noexcept { return broom::is_full(used(false), used(true)); }
     [[nodiscard]] constexpr bool has_room(bool mirrored) const noexcept {
         const unsigned here = used(mirrored);
-        return here < slots_per_half && here + used(!mirrored) < slots_per_bin;
+        return half_has_room(here, here + used(!mirrored));
     }
 
     // Defined for any bytes: a reader may see a line in the middle of a change (and will then look
@@ -197,9 +194,7 @@ class line {
         const auto ones = [](std::uint64_t word) { return static_cast<unsigned>(std::popcount(word)); };
         if (ones(words[0]) + ones(words[1] & line_layout::half_b_in_word_1.mask()) != quotients_per_bin) return false;
         if (ones(words[0]) < quotients_per_half || ones(half(true)) < quotients_per_half) return false;
-        const unsigned a = used(false);
-        const unsigned b = used(true);
-        return a <= slots_per_half && b <= slots_per_half && a + b <= slots_per_bin;
+        return halves_fit(used(false), used(true));
     }
 
     friend constexpr bool operator==(const line&, const line&) noexcept = default;

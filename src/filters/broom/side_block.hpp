@@ -123,6 +123,8 @@ class side_block {
     struct range {
         unsigned first;
         unsigned end;
+
+        [[nodiscard]] unsigned size() const noexcept { return end - first; }
     };
     [[nodiscard]] range backyard_of(unsigned bin) const noexcept {
         const unsigned end = std::min(ones(bin) - bin, backyard_);
@@ -133,6 +135,12 @@ class side_block {
         const std::uint64_t at = low_tags_at(backyard_) + tag_low_bits * std::uint64_t{i};
         const auto low = static_cast<std::uint32_t>(bits_at(words_, at, tag_low_bits));
         return low | high_tag(words_, backyard_, i, tail_bits_);
+    }
+    [[nodiscard]] bool has_tag(range entries, std::uint32_t tag) const noexcept {
+        for (unsigned i = entries.first; i < entries.end; ++i) {
+            if (this->tag(i) == tag) return true;
+        }
+        return false;
     }
     [[nodiscard]] side_extension extension_at(unsigned i) const noexcept {
         return side_extension::from(bits_at(words_, extensions_at() + std::uint64_t{i} * block_layout::extension_bits,
@@ -150,6 +158,11 @@ class side_block {
             }
         }
         return first;
+    }
+    [[nodiscard]] bool has_extensions_of(unsigned bin) const noexcept {
+        if (extensions_ == 0) return false;
+        const unsigned first = first_extension_of(bin);
+        return first < extensions_ && extension_at(first).bin == bin;
     }
     [[nodiscard]] side_item salt_at(unsigned i) const noexcept {
         const std::uint64_t raw = bits_at(words_, salts_at() + std::uint64_t{i} * long_salt_bits, long_salt_bits);
