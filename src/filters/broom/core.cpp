@@ -129,7 +129,7 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
                 done = insert_with(d, taken, may_make_room && can_make_room(), outcome);
             } else {
                 if (faults.failed_read_shows) return got.error();
-                done = insert_unread(d);
+                done = insert_unread(d, taken);
                 if (done == step::no_room) return got.error();
             }
         } catch (const limit_reached&) {
@@ -163,18 +163,21 @@ core::step core::join(const digest& d, reading& taken) {
         const std::uint64_t bin = in.bin_of(d);
         table::lock held{in, bin};
         if (&table_of(d) != &in) continue;
-        if (in.join_quickly(held, bin, d) || in.join_outside(held, bin, d)) {
-            count(held, 1);
-            return step::done;
+        if (const auto coded = in.coded_salt(bin); coded) {
+            taken.before = {&in, coded->number, in.under(d, *coded)};
+            if (in.join_quickly(held, bin, taken.before->x.print)) {
+                count(held, 1);
+                return step::done;
+            }
         }
         static thread_local bin_image image;
         in.read(bin, image);
         epoch now{in, image};
-        const fingerprint f = now.of(d).print;
-        if (now.slot_with_base(f) || now.backyard_has(f)) return step::again;
-        if (now.backyard_is_full() && !faults.full_bins_read_on_collision()) return step::again;
+        const present x = taken.of(d, in, image);
+        taken.before = {&in, image.now.number, x};
+        if (!now.takes_unread(x.print)) return step::again;
         const unsigned before = image.keys();
-        if (!now.join(f)) {
+        if (!now.join(x.print)) {
             taken.where = &in;
             return step::no_room;
         }
@@ -192,7 +195,7 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     static thread_local bin_image image;
     in.read(taken.bin, image);
     epoch now{in, image};
-    const present x = now.of(d);
+    const present x = taken.of(d, in, image);
     const auto slot = now.slot_with_base(x.print);
     const auto matching = now.matching_slot(x);
     bool own_slot = matching && now.owners(*matching, taken.r.members, d, nullptr) == 0;
@@ -232,7 +235,7 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
         commit(in, held, image, before, budget_class::inserts);
         return step::done;
     }
-    const bool matches = now.matches(d);
+    const bool matches = now.matches(x);
     std::vector<digest> members = taken.r.members;
     members.push_back(d);
     bool built = false;
@@ -268,7 +271,7 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
 // entry, whichever key owns the slot with its base, or shares the entry that has its tag; an error
 // would reveal that x collides. Every removal of an entry reads R and renews the bin, so x stays.
 // In a bin with a full backyard every insert reads R, so an error says nothing about the key there.
-core::step core::insert_unread(const digest& d) {
+core::step core::insert_unread(const digest& d, const reading& taken) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);
     table::lock held{in, bin};
@@ -276,7 +279,7 @@ core::step core::insert_unread(const digest& d) {
     static thread_local bin_image image;
     in.read(bin, image);
     epoch now{in, image};
-    const fingerprint f = now.of(d).print;
+    const fingerprint f = taken.of(d, in, image).print;
     const unsigned before = image.keys();
     if (now.backyard_is_full() || !now.join_outside(f)) return step::no_room;
     try {

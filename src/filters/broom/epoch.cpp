@@ -74,6 +74,13 @@ unsigned epoch::entry_owners(const fingerprint& f, std::span<const digest> membe
     return found;
 }
 
+bool epoch::takes_unread(const fingerprint& f) const noexcept {
+    const place by_line = place_by_line(slot_with_base(f).has_value(), image_.slots.has_room(f.key.mirrored()));
+    if (by_line == place::none) return false;
+    const bool full = backyard_is_full() && !faults.full_bins_read_on_collision();
+    return place_beside_entries(by_line, full || backyard_has(f)) != place::none;
+}
+
 bool epoch::join(const fingerprint& f) {
     const bool mirrored = f.key.mirrored();
     if (!image_.slots.has_room(mirrored)) return join_outside(f);

@@ -148,7 +148,7 @@ bool epoch::build(std::span<const digest> members, std::span<const digest> avoid
     }
     const std::span<const fingerprint> keys{prints.data(), members.size()};
     for (const digest& absent : avoid) {
-        if (bases.has(under(absent, chosen).print.base())) return false;
+        if (bases.has(table_.under(absent, chosen).print.base())) return false;
     }
     outside_mask outside{};
     choose_outside(keys, outside);
@@ -161,7 +161,7 @@ bool epoch::build(std::span<const digest> members, std::span<const digest> avoid
             ++backyard;
         }
         for (const digest& absent : avoid) {
-            if (tags.has(under(absent, chosen).print.tag)) return false;
+            if (tags.has(table_.under(absent, chosen).print.tag)) return false;
         }
     }
     if (backyard > backyard_per_bin + beyond) return false;

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "filters/broom/budget.hpp"
 #include "filters/broom/fingerprint.hpp"
@@ -39,6 +40,12 @@
 
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
+
+// A key under a salt of its bin.
+struct present {
+    mixed words;
+    fingerprint print;
+};
 
 // A copy of a bin, to be changed and committed.
 struct bin_image {
@@ -95,6 +102,10 @@ class table {
     [[nodiscard]] std::uint64_t bin_of(const digest& d) const noexcept { return scale(d.position, bins_); }
     [[nodiscard]] mixed mix(const digest& d, const salt& of) const noexcept {
         return book_->is_unsalted(of) ? mixer::unsalted(d) : mixer_(d, of.word);
+    }
+    [[nodiscard]] present under(const digest& d, const salt& of) const noexcept {
+        const mixed words = mix(d, of);
+        return {words, fingerprint::of(words, shape_)};
     }
     // REQUIRES: out.size() == keys.size().
     void mix(std::span<const digest> keys, const salt& of, std::span<mixed> out) const noexcept {
@@ -192,13 +203,15 @@ class table {
     void open_bin(cluster_image& cluster, unsigned bin_in_cluster) const noexcept;
     void commit_cluster(lock& held, std::uint64_t first, const cluster_image& cluster, budget_class from);
 
-    // The usual insert, without an image: the key's half has a free slot, no key has its base or
-    // tag, and no extension of the bin has to follow slots that move. False: one of these is not
-    // certain, and nothing has changed.
-    [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
-    // The usual overflow: the key's half has no free slot, no key has its base or tag, and the
-    // backyard has room.
-    [[nodiscard]] bool join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept;
+    // The salt of a bin, if a code stands for it: no side block is read.
+    [[nodiscard]] std::optional<salt> coded_salt(std::uint64_t bin) const noexcept {
+        const std::uint8_t code = load_line(bin).salt();
+        return code == long_salt ? std::nullopt : std::optional{book_->of_code(code)};
+    }
+    // The usual insert, without an image: no key has this base or tag, and the key takes a slot, if
+    // no extension of the bin has to follow slots that move, or else an entry of a short backyard.
+    // False: one of these is not certain, and nothing has changed.
+    [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const fingerprint& f) noexcept;
     // The usual erase: the slot with the key's base becomes a tombstone. REQUIRES: that slot is the
     // key's. `no`: the bin needs a renewal, because there is no such slot, the bin is full of
     // tombstones (epoch.hpp), or an entry has the key's tag, with which it would be a certain match
@@ -291,6 +304,9 @@ class table {
         std::uint64_t granules = 0;
         std::uint64_t old_learnt_bits = 0;
     };
+    void add_slot_quickly(lock& held, std::uint64_t bin, line& slots, const fingerprint& f) noexcept;
+    [[nodiscard]] bool add_entry_quickly(lock& held, std::uint64_t bin, line& slots, const side_block& block,
+                                         const fingerprint& f) noexcept;
     // The block of the bin's cluster, or an empty one.
     [[nodiscard]] side_block quick_block(std::uint64_t bin) const noexcept;
     // Replaces the cluster's block by what write(words) writes, `needed` granules. False: no
