@@ -24,6 +24,7 @@
 #include <optional>
 #include <vector>
 
+#include "filters/broom/attempts.hpp"
 #include "filters/broom/budget.hpp"
 #include "filters/broom/epoch.hpp"
 #include "genista/filters/broom.hpp"
@@ -179,7 +180,8 @@ class core {
     [[nodiscard]] result<void> begin_growth(unsigned doublings, bool may_leave_keys = true) noexcept;  // under growing_
     [[nodiscard]] result<void> begin_sweep(unsigned doublings, bool may_leave_keys) noexcept;
     void count_memory() noexcept;
-    [[nodiscard]] result<bool> move_one_bin(range_source& source) noexcept;  // under growing_; false: all moved
+    // Under growing_. False: all bins have moved.
+    [[nodiscard]] result<bool> move_one_bin(range_source& source, int most = most_attempts) noexcept;
     [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
     [[nodiscard]] result<unsigned> doublings_at(std::uint64_t bin, range_source& source) noexcept;
     [[nodiscard]] result<void> build_moved(const layout& l, std::uint64_t bin, const population& r);
