@@ -37,7 +37,8 @@ result<void> check(std::uint64_t capacity, double rate) noexcept {
 // block's own bits).
 std::uint64_t bits_of(std::uint64_t capacity, broom::shape s) noexcept {
     const std::uint64_t bins = broom::bins_for(capacity);
-    return bins * (512 + 8 * s.tail_bytes_per_bin() + 32);
+    constexpr std::uint64_t side_bits = 32;
+    return bins * (8 * broom::line_layout::bytes + 8 * s.tail_bytes_per_bin() + side_bits);
 }
 
 }  // namespace

@@ -11,15 +11,10 @@ namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 namespace {
 
-constexpr int most_attempts = 1000;  // more changes of a bin during one operation mean a bug or a livelock: report it
 constexpr std::size_t crowded_backyard = 44;
 
 error no_memory() noexcept {
     return error::make(error_code::out_of_memory, "broom: no memory for a bin's side entries");
-}
-
-error kept_changing() noexcept {
-    return error::make(error_code::timeout, "broom: the bin changed during every one of %d attempts", most_attempts);
 }
 
 error too_many_keys(std::size_t members) noexcept {
@@ -114,8 +109,8 @@ result<insert_outcome> core::insert(const digest& d, range_source& source) noexc
 
 result<insert_outcome> core::insert_into_bin(const digest& d, range_source& source) {
     bool may_make_room = true;
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const backoff_scope quiet{writers_, attempt >= patient_attempts};
+    attempts left{writers_};
+    while (left.next()) {
         reading taken;
         insert_outcome outcome = insert_outcome::inserted;
         step done = step::done;
@@ -129,7 +124,7 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
                 done = insert_with(d, taken, may_make_room && can_make_room(), outcome);
             } else {
                 if (faults.failed_read_shows) return got.error();
-                done = insert_unread(d);
+                done = insert_unread(d, taken);
                 if (done == step::no_room) return got.error();
             }
         } catch (const limit_reached&) {
@@ -152,35 +147,41 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
         if (!made) return made.error();
         may_make_room = *made;
     }
-    return kept_changing();
+    return left.used_up();
 }
 
 // Inserts without reading R. `again`: R has to be read, because the base or the tag is taken, or
 // the backyard is full.
 core::step core::join(const digest& d, reading& taken) {
-    while (true) {
+    // Only growth starts this over, by moving the bin to another table.
+    attempts left{writers_};
+    while (left.next()) {
         table& in = table_of(d);
         const std::uint64_t bin = in.bin_of(d);
         table::lock held{in, bin};
         if (&table_of(d) != &in) continue;
-        if (in.join_quickly(held, bin, d) || in.join_outside(held, bin, d)) {
-            count(held, 1);
-            return step::done;
+        if (const auto coded = in.coded_salt(bin); coded) {
+            taken.before = {&in, coded->number, in.under(d, *coded)};
+            if (in.join_quickly(held, bin, taken.before->x.print)) {
+                count(held, 1);
+                return step::done;
+            }
         }
         static thread_local bin_image image;
         in.read(bin, image);
         epoch now{in, image};
-        const fingerprint f = now.of(d).print;
-        if (now.slot_with_base(f) || now.backyard_has(f)) return step::again;
-        if (now.backyard_is_full() && !faults.full_bins_read_on_collision()) return step::again;
+        const present x = taken.of(d, in, image);
+        taken.before = {&in, image.now.number, x};
+        if (!now.takes_unread(x.print)) return step::again;
         const unsigned before = image.keys();
-        if (!now.join(f)) {
+        if (!now.join(x.print)) {
             taken.where = &in;
             return step::no_room;
         }
         commit(in, held, image, before, budget_class::inserts);
         return step::done;
     }
+    return step::again;
 }
 
 // Presence follows from slots and their owners, never from "R holds x": R holds x by now in any
@@ -192,7 +193,7 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     static thread_local bin_image image;
     in.read(taken.bin, image);
     epoch now{in, image};
-    const present x = now.of(d);
+    const present x = taken.of(d, in, image);
     const auto slot = now.slot_with_base(x.print);
     const auto matching = now.matching_slot(x);
     bool own_slot = matching && now.owners(*matching, taken.r.members, d, nullptr) == 0;
@@ -232,7 +233,7 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
         commit(in, held, image, before, budget_class::inserts);
         return step::done;
     }
-    const bool matches = now.matches(d);
+    const bool matches = now.matches(x);
     std::vector<digest> members = taken.r.members;
     members.push_back(d);
     bool built = false;
@@ -268,7 +269,7 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
 // entry, whichever key owns the slot with its base, or shares the entry that has its tag; an error
 // would reveal that x collides. Every removal of an entry reads R and renews the bin, so x stays.
 // In a bin with a full backyard every insert reads R, so an error says nothing about the key there.
-core::step core::insert_unread(const digest& d) {
+core::step core::insert_unread(const digest& d, const reading& taken) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);
     table::lock held{in, bin};
@@ -276,7 +277,7 @@ core::step core::insert_unread(const digest& d) {
     static thread_local bin_image image;
     in.read(bin, image);
     epoch now{in, image};
-    const fingerprint f = now.of(d).print;
+    const fingerprint f = taken.of(d, in, image).print;
     const unsigned before = image.keys();
     if (now.backyard_is_full() || !now.join_outside(f)) return step::no_room;
     try {
@@ -349,8 +350,8 @@ result<void> core::rebuild_range(position_range range, range_source& source) noe
 }
 
 result<position_range> core::rebuild_bin_of(const digest& d, range_source& source) {
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const backoff_scope quiet{writers_, attempt >= patient_attempts};
+    attempts left{writers_};
+    while (left.next()) {
         reading taken;
         if (const auto got = read(d, source, taken); !got) return got.error();
         const position_range range = taken.where->range_of(taken.bin);
@@ -364,7 +365,7 @@ result<position_range> core::rebuild_bin_of(const digest& d, range_source& sourc
         if (!made) return made.error();
         if (!*made) return too_many_keys(taken.r.members.size());
     }
-    return kept_changing();
+    return left.used_up();
 }
 
 // By L3 the slot with its base is the key's own, and a key with a slot has no backyard entry.
@@ -393,9 +394,9 @@ bool core::bury_assuming_present(const digest& d, const broom_epoch_mark& when) 
 
 // R no longer holds the key, whether it went before `taken` was read or after.
 result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& source) {
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const backoff_scope quiet{writers_, attempt >= patient_attempts};
-        if (attempt > 0) {
+    attempts left{writers_};
+    while (left.next()) {
+        if (!left.is_first()) {
             // The bin changed meanwhile: what R holds now decides. If the key is back, its new
             // insert owns the slot.
             if (const auto got = read(d, source, taken); !got) return got.error();
@@ -415,7 +416,7 @@ result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& 
                 break;
         }
     }
-    return kept_changing();
+    return left.used_up();
 }
 
 core::step core::erase_with(const digest& d, const reading& taken) {
@@ -462,10 +463,10 @@ core::step core::erase_with(const digest& d, const reading& taken) {
 
 result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcept try {
     back_off();
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const backoff_scope quiet{writers_, attempt >= patient_attempts};
+    attempts left{writers_};
+    while (left.next()) {
         reading taken;
-        if (!contains(d)) return attempt == 0 ? adapt_outcome::was_negative : adapt_outcome::fixed;
+        if (!contains(d)) return left.is_first() ? adapt_outcome::was_negative : adapt_outcome::fixed;
         if (const auto got = read(d, source, taken); !got) return got.error();
         if (std::find(taken.r.members.begin(), taken.r.members.end(), d) != taken.r.members.end())
             return adapt_outcome::true_positive;
@@ -486,7 +487,7 @@ result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcep
                 break;
         }
     }
-    return kept_changing();
+    return left.used_up();
 } catch (const std::bad_alloc&) {
     return no_memory();
 }

@@ -21,8 +21,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "filters/broom/attempts.hpp"
 #include "filters/broom/budget.hpp"
 #include "filters/broom/epoch.hpp"
 #include "genista/filters/broom.hpp"
@@ -117,6 +119,19 @@ class core {
         std::uint64_t bin = 0;
         std::uint32_t version = 0;
         population r;
+        // The key's fingerprint in the epoch in which an insert found that it needs R.
+        struct fingerprint_before {
+            const table* in;
+            std::uint64_t salt_number;
+            present x;
+        };
+        std::optional<fingerprint_before> before = std::nullopt;
+
+        // The key under the salt of this bin: computed once if the bin was not renewed meanwhile.
+        [[nodiscard]] present of(const digest& d, const table& in, const bin_image& image) const noexcept {
+            const bool same = before && before->in == &in && before->salt_number == image.now.number;
+            return same ? before->x : in.under(d, image.now);
+        }
     };
     [[nodiscard]] result<void> read(const digest& d, range_source& source, reading& into) noexcept;
     [[nodiscard]] result<void> fetch(position_range range, range_source& source, population& into) noexcept;
@@ -146,7 +161,7 @@ class core {
     [[nodiscard]] result<insert_outcome> insert_into_bin(const digest& d, range_source& source);
     [[nodiscard]] step join(const digest& d, reading& taken);
     [[nodiscard]] step insert_with(const digest& d, const reading& taken, bool may_make_room, insert_outcome& outcome);
-    [[nodiscard]] step insert_unread(const digest& d);
+    [[nodiscard]] step insert_unread(const digest& d, const reading& taken);
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
     [[nodiscard]] step lay_with(const digest& d, const reading& taken);
@@ -165,7 +180,8 @@ class core {
     [[nodiscard]] result<void> begin_growth(unsigned doublings, bool may_leave_keys = true) noexcept;  // under growing_
     [[nodiscard]] result<void> begin_sweep(unsigned doublings, bool may_leave_keys) noexcept;
     void count_memory() noexcept;
-    [[nodiscard]] result<bool> move_one_bin(range_source& source) noexcept;  // under growing_; false: all moved
+    // Under growing_. False: all bins have moved.
+    [[nodiscard]] result<bool> move_one_bin(range_source& source, int most = most_attempts) noexcept;
     [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
     [[nodiscard]] result<unsigned> doublings_at(std::uint64_t bin, range_source& source) noexcept;
     [[nodiscard]] result<void> build_moved(const layout& l, std::uint64_t bin, const population& r);

@@ -37,12 +37,12 @@ std::optional<unsigned> epoch::matching_slot(const present& key) const noexcept 
 bool epoch::slot_matches(unsigned slot, const present& key) const noexcept {
     if (is_tombstone(slot)) return false;
     const extension e = image_.sides.extension_of(bin_, slot);
-    return ((first_stream_bits(key.words) ^ e.bits) & ((std::uint64_t{1} << e.length) - 1)) == 0;
+    return ((key.words.stream() ^ e.bits) & ((std::uint64_t{1} << e.length) - 1)) == 0;
 }
 
 unsigned epoch::owners(unsigned slot, std::span<const digest> members, const digest& except,
                        digest* one) const noexcept {
-    // Nearly all keys have another quotient group or remainder than the slot.
+    // Nearly all keys have another quotient or remainder than the slot.
     const std::uint64_t there = std::uint64_t{1} << slot;
     unsigned found = 0;
     for_each_present(members, [&](const digest& member, const mixed& words) {
@@ -72,6 +72,13 @@ unsigned epoch::entry_owners(const fingerprint& f, std::span<const digest> membe
         found += member != except && as.print.tag == f.tag && !matching_slot(as) ? 1u : 0u;
     });
     return found;
+}
+
+bool epoch::takes_unread(const fingerprint& f) const noexcept {
+    const place by_line = place_by_line(slot_with_base(f).has_value(), image_.slots.has_room(f.key.mirrored()));
+    if (by_line == place::none) return false;
+    const bool full = backyard_is_full() && !faults.full_bins_read_on_collision();
+    return place_beside_entries(by_line, full || backyard_has(f)) != place::none;
 }
 
 bool epoch::join(const fingerprint& f) {
@@ -105,7 +112,7 @@ void epoch::bury(unsigned slot) {
 
 void epoch::give_up(unsigned slot) {
     image_.sides.set_extension(bin_, slot, {});
-    // Half A fills upward from slot 0, half B downward from slot 47.
+    // Half A fills upward from the first slot, half B downward from the last.
     const bool mirrored = slot >= image_.slots.used(false);
     const unsigned rank = mirrored ? slots_per_bin - 1 - slot : slot;
     const unsigned before = image_.slots.used(mirrored);
@@ -118,8 +125,8 @@ void epoch::give_up(unsigned slot) {
 }
 
 bool epoch::extend(unsigned slot, const present& owner, const present& absent_key) {
-    const std::uint64_t own = first_stream_bits(owner.words);
-    const std::uint64_t difference = own ^ first_stream_bits(absent_key.words);
+    const std::uint64_t own = owner.words.stream();
+    const std::uint64_t difference = own ^ absent_key.words.stream();
     if (difference == 0) return false;
     const extension had = image_.sides.extension_of(bin_, slot);
     const unsigned length = std::max(static_cast<unsigned>(std::countr_zero(difference)) + 1, had.length);
@@ -140,17 +147,16 @@ bool epoch::join_by_extending(unsigned slot, const present& owner, const present
 
 const char* epoch::broken_rule() const {
     if (!image_.slots.is_valid()) return "the line's header is no header";
-    std::vector<std::uint64_t> bases;
-    for (unsigned group = 0; group < groups_per_bin; ++group) {
-        const line_key key{group, 0};
+    std::vector<std::uint32_t> bases;
+    for (unsigned quotient = 0; quotient < quotients_per_bin; ++quotient) {
+        const line_key key{quotient, 0};
         const rank_range range = image_.slots.ranks(key);
         for (unsigned rank = range.first; rank < range.end; ++rank) {
             const unsigned slot = line::slot_of(key.mirrored(), rank);
-            bases.push_back(std::uint64_t{image_.tails[slot]} << 14 | std::uint64_t{group} << 8 |
-                            image_.slots.remainder(slot));
+            bases.push_back(fingerprint::base_of({quotient, image_.slots.remainder(slot)}, image_.tails[slot]));
         }
     }
-    if (bases.size() != image_.slots.used()) return "slots outside of groups";
+    if (bases.size() != image_.slots.used()) return "slots outside of runs";
     std::sort(bases.begin(), bases.end());
     if (std::adjacent_find(bases.begin(), bases.end()) != bases.end()) return "two slots have one base";
     std::vector<std::uint64_t> tags;

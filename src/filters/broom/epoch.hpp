@@ -14,17 +14,11 @@
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
-// A key under the present salt of its bin.
-struct present {
-    mixed words;
-    fingerprint print;
-};
-
 class epoch {
   public:
     epoch(const table& of, bin_image& image) noexcept : table_{of}, image_{image}, bin_{image.bin_in_cluster()} {}
 
-    [[nodiscard]] present of(const digest& d) const noexcept { return under(d, image_.now); }
+    [[nodiscard]] present of(const digest& d) const noexcept { return table_.under(d, image_.now); }
 
     // The slot with this base, live or tombstone: by L3 there is at most one.
     [[nodiscard]] std::optional<unsigned> slot_with_base(const fingerprint& f) const noexcept;
@@ -44,8 +38,8 @@ class epoch {
     [[nodiscard]] std::size_t backyard_keys() const noexcept { return image_.sides.backyard_of(bin_).size(); }
     [[nodiscard]] bool backyard_is_full() const noexcept { return backyard_keys() >= backyard_per_bin; }
     // Would a query of this key be answered "maybe"?
-    [[nodiscard]] bool matches(const digest& d) const noexcept {
-        const present key = of(d);
+    [[nodiscard]] bool matches(const digest& d) const noexcept { return matches(of(d)); }
+    [[nodiscard]] bool matches(const present& key) const noexcept {
         return matching_slot(key) || (reaches_backyard(key.print) && backyard_has(key.print));
     }
     // Full, and with as many tombstones as a full bin may have: one more would drive too many keys
@@ -69,6 +63,8 @@ class epoch {
         return backyard_has(f) && entry_owners(f, members, digest{}) == 0;
     }
 
+    // May a key with this fingerprint join without a read of R?
+    [[nodiscard]] bool takes_unread(const fingerprint& f) const noexcept;
     // Adds a slot, or else a backyard entry; false if the backyard is full, and then nothing has
     // changed. REQUIRES: neither base nor tag is taken [law L3].
     [[nodiscard]] bool join(const fingerprint& f);
@@ -99,10 +95,6 @@ class epoch {
   private:
     static constexpr unsigned most_draws = 1000;
 
-    [[nodiscard]] present under(const digest& d, const salt& s) const noexcept {
-        const mixed words = table_.mix(d, s);
-        return {words, fingerprint::of(words, table_.form())};
-    }
     // Calls visit(member, its fingerprint under the present salt).
     template <class Visit>
     void for_each_present(std::span<const digest> members, const Visit& visit) const noexcept;

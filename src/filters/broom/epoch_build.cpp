@@ -3,6 +3,7 @@
 // here.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -58,25 +59,32 @@ class distinct_tags {
 
 using outside_mask = std::array<bool, most_members>;
 
+constexpr unsigned classes = mixed_layout::overflow_class.most() + 1;
+constexpr std::array<unsigned, classes> all_classes = [] {
+    std::array<unsigned, classes> all{};
+    std::iota(all.begin(), all.end(), 0u);
+    return all;
+}();
+
 // Chooses the keys that find no room. They leave by overflow class, fullest class first, so that
 // few classes are marked in the line.
 void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) noexcept {
-    std::array<unsigned, 8> by_class{};
+    std::array<unsigned, classes> by_class{};
     std::array<unsigned, 2> by_half{};
     for (const fingerprint& f : keys) {
         ++by_class[f.overflow_class];
         ++by_half[f.key.mirrored() ? 1 : 0];
     }
     auto total = static_cast<unsigned>(keys.size());
-    if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return;
-    std::array<unsigned, 8> order = {0, 1, 2, 3, 4, 5, 6, 7};
+    if (halves_fit(by_half[0], by_half[1])) return;
+    std::array<unsigned, classes> order = all_classes;
     std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return by_class[a] > by_class[b]; });
     for (const unsigned leaving : order) {
-        if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return;
+        if (halves_fit(by_half[0], by_half[1])) return;
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (keys[i].overflow_class != leaving) continue;
             unsigned& half = by_half[keys[i].key.mirrored() ? 1 : 0];
-            if (half <= slots_per_half && total <= slots_per_bin) continue;
+            if (half_fits(half, total)) continue;
             // A key has to leave; from an overfull half first, if there is one.
             const unsigned other = by_half[0] + by_half[1] - half;
             if (half <= slots_per_half && other > slots_per_half && total - (other - slots_per_half) <= slots_per_bin) {
@@ -140,7 +148,7 @@ bool epoch::build(std::span<const digest> members, std::span<const digest> avoid
     }
     const std::span<const fingerprint> keys{prints.data(), members.size()};
     for (const digest& absent : avoid) {
-        if (bases.has(under(absent, chosen).print.base())) return false;
+        if (bases.has(table_.under(absent, chosen).print.base())) return false;
     }
     outside_mask outside{};
     choose_outside(keys, outside);
@@ -153,7 +161,7 @@ bool epoch::build(std::span<const digest> members, std::span<const digest> avoid
             ++backyard;
         }
         for (const digest& absent : avoid) {
-            if (tags.has(under(absent, chosen).print.tag)) return false;
+            if (tags.has(table_.under(absent, chosen).print.tag)) return false;
         }
     }
     if (backyard > backyard_per_bin + beyond) return false;

@@ -1,12 +1,8 @@
-// fingerprint: the bits that represent a key inside its bin during one epoch, cut from
-// pseudo-random words.
+// fingerprint: the bits that represent a key inside its bin during one epoch, cut from two
+// pseudo-random words (layout.hpp, mixed_layout). Further stream words would come from further
+// blocks; no slot needs them.
 //
-//     word 0   bits 0..5 group | 6..13 remainder | 14..29 tail | 30..32 overflow class |
-//              33..63 stream bits 0..30
-//     word 1   bits 0..31 tag | 32..63 stream bits 31..62
-//     further stream words come from further blocks
-//
-// The base is (group, remainder, tail). Class, tag and stream are independent of it: neither the
+// The base is (quotient, remainder, tail). Class, tag and stream are independent of it: neither the
 // fact that a look-up left the line nor the choice of the keys that overflow says anything about
 // bases (docs/filters/broom.md, Lemma 1).
 #pragma once
@@ -19,8 +15,17 @@
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
+// The words of a key under a salt. They look like a digest and are none: a digest says where a key
+// lies in R, these words what stands for it in its bin. Not initialised, because renewals have
+// arrays of them.
 struct mixed {
-    std::uint64_t word[2];
+    std::uint64_t first;
+    std::uint64_t second;
+
+    [[nodiscard]] constexpr std::uint64_t stream() const noexcept {
+        return mixed_layout::first_stream.of(first) | mixed_layout::second_stream.of(second)
+                                                          << mixed_layout::first_stream.width;
+    }
 };
 
 struct fingerprint {
@@ -31,22 +36,21 @@ struct fingerprint {
 
     [[nodiscard]] static constexpr fingerprint of(const mixed& m, shape s) noexcept {
         const auto low = [](unsigned bits) { return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1); };
-        return {{static_cast<unsigned>(m.word[0] & 63), static_cast<std::uint8_t>(m.word[0] >> 6)},
-                static_cast<std::uint32_t>(m.word[0] >> 14) & low(s.tail_bits),
-                static_cast<std::uint32_t>(m.word[1]) & low(s.tag_bits()),
-                static_cast<unsigned>(m.word[0] >> 30 & 7)};
+        return {.key = {mixed_layout::quotient.number(m.first),
+                        static_cast<std::uint8_t>(mixed_layout::remainder.uncut(m.first))},
+                .tail = static_cast<std::uint32_t>(mixed_layout::tail.uncut(m.first)) & low(s.tail_bits),
+                .tag = static_cast<std::uint32_t>(mixed_layout::tag.uncut(m.second)) & low(s.tag_bits()),
+                .overflow_class = mixed_layout::overflow_class.number(m.first)};
     }
-    // The base as one number.
-    [[nodiscard]] constexpr std::uint32_t base() const noexcept {
-        return tail << 14 | static_cast<std::uint32_t>(key.remainder) << 6 | key.group;
+    // The base as one number, its bits where the first word has them.
+    [[nodiscard]] constexpr std::uint32_t base() const noexcept { return base_of(key, tail); }
+    [[nodiscard]] static constexpr std::uint32_t base_of(line_key key, std::uint32_t tail) noexcept {
+        return tail << mixed_layout::tail.at | std::uint32_t{key.remainder} << mixed_layout::remainder.at |
+               std::uint32_t{key.quotient} << mixed_layout::quotient.at;
     }
 };
 
-inline constexpr unsigned stream_bits_first_block = 63;
-
-[[nodiscard]] constexpr std::uint64_t first_stream_bits(const mixed& m) noexcept {
-    return (m.word[0] >> 33) | (m.word[1] >> 32) << 31;
-}
+static_assert(mixed_layout::tail.end() < 32, "a base is never all ones in 32 bits (epoch_build.cpp)");
 
 }  // namespace broom
 }  // namespace GENISTA_BROOM_NAMESPACE

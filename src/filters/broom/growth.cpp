@@ -121,14 +121,15 @@ result<void> core::begin_sweep(unsigned doublings, bool may_leave_keys) noexcept
 }
 
 // Reads one old bin from R and rebuilds it as the new bins that share its range.
-result<bool> core::move_one_bin(range_source& source) noexcept try {
+result<bool> core::move_one_bin(range_source& source, int most) noexcept try {
     layout& l = *layout_.load(std::memory_order_relaxed);
     const std::uint64_t bin = l.front.load(std::memory_order_relaxed);
     if (bin == l.now->bins()) return false;
     l.next->prepare((bin + 1) << l.doublings);
     population r;
-    for (int attempt = 0;; ++attempt) {
-        const backoff_scope quiet{writers_, attempt >= patient_attempts};
+    attempts left{writers_, most};
+    for (bool moved = false; !moved;) {
+        if (!left.next()) return left.used_up();
         const std::uint32_t version = l.now->version(bin);
         if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
         table::lock held{*l.now, bin};
@@ -140,7 +141,7 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
         l.front.store(bin + 1, std::memory_order_release);
         l.now->have_moved(bin + 1);
         held.touch();
-        break;
+        moved = true;
     }
     l.now->give_back_moved();
     return true;
@@ -205,7 +206,7 @@ void core::grow_a_little(range_source& source) noexcept {
         }
         // A failure concerns the growth, not the insert that helped it: the next insert tries
         // again.
-        if (const auto moved = move_one_bin(source); moved && !*moved) end_growth();
+        if (const auto moved = move_one_bin(source, most_attempts_in_passing); moved && !*moved) end_growth();
     } catch (const std::bad_alloc&) {
     }
 }

@@ -93,7 +93,7 @@ struct broom_joins {
             s.writer_counters->all.leave();
             return done;
         }
-        broom_lock& lock = s.locks[bin >> (s.stripe_shift & 63)];
+        broom_lock& lock = s.locks[bin >> (s.stripe_shift % broom::word_bits)];
         while (lock.exchange(1, std::memory_order_acquire) != 0) {
             while (lock.load(std::memory_order_relaxed) != 0) _mm_pause();
         }
@@ -113,15 +113,13 @@ struct broom_joins {
         auto* const words = const_cast<std::uint64_t*>(Policy::block_of_handle(s, handle));
         const broom::side_block block{words, broom::shape{s.tail_bits}};
         const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
-        const unsigned first_extension = block.extensions() == 0 ? 0 : block.first_extension_of(here);
-        return {first_extension < block.extensions() && block.extension_at(first_extension).bin == here,
-                block.tombstones_at(here), words};
+        return {block.has_extensions_of(here), block.tombstones_at(here), words};
     }
 
     // The bin under the lock, and the key's place in it.
     struct standing {
         std::byte* line;
-        digest mixed;
+        broom::mixed words;
         std::uint64_t mirrored;
         std::uint32_t hits;
         unsigned used_a;
@@ -129,22 +127,22 @@ struct broom_joins {
     };
     [[gnu::always_inline]] static bool look_up(const state& s, const digest& d, std::uint64_t bin,
                                                standing& found) noexcept {
-        found.line = s.lines_to_change + 64 * bin;
-        const auto code = static_cast<std::uint8_t>(found.line[14]);
+        found.line = s.lines_to_change + line_layout::bytes * bin;
+        const auto code = static_cast<std::uint8_t>(found.line[line_layout::salt_byte]);
         if (code == broom::long_salt) [[unlikely]]
             return false;
-        found.mixed = Policy::mixed_under(s, d, code);
-        const std::uint64_t word = found.mixed.position;
-        found.mirrored = word >> 5 & 1;
-        found.hits = Policy::alike(found.line, word) & Policy::slots_of_group(found.line, word);
+        found.words = Policy::mixed_under(s, d, code);
+        const std::uint64_t word = found.words.first;
+        found.mirrored = mixed_layout::mirrored.of(word);
+        found.hits = Policy::alike(found.line, word) & Policy::slots_of_run(found.line, word);
         found.used_a = used_upright(load_le64(found.line));
-        found.used_b = used_mirrored(load_le64(found.line + 6));
+        found.used_b = used_mirrored(load_le64(found.line + line_layout::half_b_byte));
         return true;
     }
     [[gnu::always_inline]] static bool tag_is_taken(const state& s, const standing& at, std::uint64_t bin,
                                                     std::uint32_t handle) noexcept {
-        return at.line[15] != std::byte{0} &&
-               Policy::in_backyard(bin, at.mixed.seed, Policy::block_of_handle(s, handle)) != verdict::no;
+        return at.line[line_layout::overflow_byte] != std::byte{0} &&
+               Policy::in_backyard(bin, at.words.second, Policy::block_of_handle(s, handle)) != verdict::no;
     }
 
     // While one exists, readers start over: from before the first store until after the last.
@@ -159,7 +157,7 @@ struct broom_joins {
         change& operator=(const change&) = delete;
         [[gnu::always_inline]] ~change() {
             std::atomic_signal_fence(std::memory_order_seq_cst);
-            version_.store(before_ + 4, std::memory_order_release);
+            version_.store(before_ + broom_change, std::memory_order_release);
         }
 
       private:
@@ -168,29 +166,35 @@ struct broom_joins {
     };
 
     [[gnu::always_inline]] static bool join_locked(const state& s, const digest& d, std::uint64_t bin) noexcept {
-        std::atomic<std::uint32_t>& version = s.changes[bin >> (s.stripe_shift & 63)];
+        std::atomic<std::uint32_t>& version = s.changes[bin >> (s.stripe_shift % broom::word_bits)];
         const std::uint32_t before = version.load(std::memory_order_relaxed);
         standing at;
         if ((before & broom_leaving) != 0 || !look_up(s, d, bin, at)) [[unlikely]]
             return false;
         const unsigned used = chosen(at.mirrored, at.used_a, at.used_b);
-        if (at.hits != 0 || used >= broom::slots_per_half || at.used_a + at.used_b >= broom::slots_per_bin)
-            return false;
         const std::uint32_t handle = Policy::handle_of(s, bin);
-        if (tag_is_taken(s, at, bin, handle)) return false;
+        // This knows less than the bin holds (fits.hpp): any slot with the key's quotient and
+        // remainder counts as one with its base, and any entry with the low bits of its tag, or a
+        // long backyard, as one with its tag.
+        static_assert(Policy::tags_in_vector < broom::backyard_per_bin, "a full backyard is a long one");
+        const broom::place by_line =
+            broom::place_by_line(at.hits != 0, broom::half_has_room(used, at.used_a + at.used_b));
+        if (by_line != broom::place::slot) return false;
+        if (broom::place_beside_entries(by_line, tag_is_taken(s, at, bin, handle)) != broom::place::slot) return false;
         side_view side{};
         if ((handle & broom::side_has_slot_data) != 0) {
             side = view_side(s, bin, handle);
             if (side.has_extensions) return false;
         }
         const change raised{version, before};
-        const std::uint64_t word = at.mixed.position;
-        const unsigned slot =
-            insert(at.line, at.mirrored, static_cast<unsigned>(word & 31), used, static_cast<std::uint8_t>(word >> 6));
-        if constexpr (Policy::has_tails) insert_tail(s, bin, word, used, slot);
+        const std::uint64_t word = at.words.first;
+        const unsigned place = insert(at.line, at.mirrored, mixed_layout::quotient_in_half.number(word), used,
+                                      static_cast<std::uint8_t>(mixed_layout::remainder.number(word)));
+        if constexpr (Policy::has_tails) insert_tail(s, bin, word, used, place);
         if (side.tombstones_at != 0) {
             broom::slot_set tombstones{broom::bits_at(side.words, side.tombstones_at, broom::slots_per_bin)};
-            tombstones.move_ranks(at.mirrored != 0, at.mirrored != 0 ? 31 - slot : slot, used, true);
+            tombstones.move_ranks(at.mirrored != 0, at.mirrored != 0 ? line_layout::last_in_window - place : place,
+                                  used, true);
             broom::set_bits_at(side.words, side.tombstones_at, broom::slots_per_bin, tombstones.bits);
         }
         return true;
@@ -198,42 +202,42 @@ struct broom_joins {
 
     // The tails above the new slot's move by one place, as its remainders did.
     [[gnu::always_inline]] static void insert_tail(const state& s, std::uint64_t bin, std::uint64_t word, unsigned used,
-                                                   unsigned slot) noexcept {
+                                                   unsigned place) noexcept {
         const unsigned width = s.tail_bits;
-        const std::uint64_t first = bin * broom::slots_per_bin;
-        const std::uint64_t own = word >> 14 & ((std::uint64_t{1} << width) - 1);
-        if ((word >> 5 & 1) != 0) {
-            const std::uint64_t begin = (first + broom::slots_per_bin - used) * width;
-            bits::insert_moving_down(s.tails_to_change, begin, (first + 16 + slot + 1) * width, width, own);
+        const std::uint64_t own = Policy::tail_of(s, word);
+        if (mixed_layout::mirrored.of(word) != 0) {
+            const std::uint64_t begin = broom::tail_at(bin, broom::slots_per_bin - used, width);
+            const std::uint64_t end = broom::tail_at(bin, line_layout::window_step + place + 1, width);
+            bits::insert_moving_down(s.tails_to_change, begin, end, width, own);
         } else {
-            const std::uint64_t begin = (first + slot) * width;
-            bits::insert_moving_up(s.tails_to_change, begin, (first + used) * width, width, own);
+            const std::uint64_t begin = broom::tail_at(bin, place, width);
+            bits::insert_moving_up(s.tails_to_change, begin, broom::tail_at(bin, used, width), width, own);
         }
     }
-    // Of the slots with the key's quotient group and remainder, those with its tail.
+    // The slot of the lowest of these places in the window of the key's half.
+    [[gnu::always_inline]] static unsigned slot_of(const standing& at, std::uint32_t places) noexcept {
+        return static_cast<unsigned>(_tzcnt_u32(places) + line_layout::window_step * at.mirrored);
+    }
+    // Of the slots with the key's quotient and remainder, those with its tail.
     [[gnu::always_inline]] static std::uint32_t with_tail(const state& s, const standing& at,
                                                           std::uint64_t bin) noexcept {
         if constexpr (!Policy::has_tails) return at.hits;
         std::uint32_t same = 0;
-        const std::uint64_t own = at.mixed.position >> 14 & ((std::uint64_t{1} << s.tail_bits) - 1);
+        const std::uint64_t own = Policy::tail_of(s, at.words.first);
         for (std::uint32_t left = at.hits; left != 0; left &= left - 1) {
-            const std::uint64_t slot = _tzcnt_u32(left) + 16 * at.mirrored;
-            const std::uint64_t there =
-                broom::bits_at(s.tails, (bin * broom::slots_per_bin + slot) * s.tail_bits, s.tail_bits);
-            if (there == own) same |= left & (0 - left);
+            if (Policy::has_tail(s, bin, slot_of(at, left), own)) same |= left & (0 - left);
         }
         return same;
     }
 
     [[gnu::always_inline]] static bool bury_locked(const state& s, const digest& d, std::uint64_t bin,
                                                    const broom_epoch_mark& when) noexcept {
-        std::atomic<std::uint32_t>& version = s.changes[bin >> (s.stripe_shift & 63)];
+        std::atomic<std::uint32_t>& version = s.changes[bin >> (s.stripe_shift % broom::word_bits)];
         const std::uint32_t before = version.load(std::memory_order_relaxed);
         standing at;
         if ((before & broom_leaving) != 0 || !look_up(s, d, bin, at)) [[unlikely]]
             return false;
-        const bool full = at.used_a + at.used_b >= broom::slots_per_bin || at.used_a >= broom::slots_per_half ||
-                          at.used_b >= broom::slots_per_half;
+        const bool full = broom::is_full(at.used_a, at.used_b);
         const std::uint32_t handle = Policy::handle_of(s, bin);
         at.hits = with_tail(s, at, bin);
         if (at.hits == 0 || (handle & broom::side_has_slot_data) == 0 || s.mark_of_locked(bin) != when) return false;
@@ -241,7 +245,7 @@ struct broom_joins {
         const side_view side = view_side(s, bin, handle);
         if (side.has_extensions || side.tombstones_at == 0) return false;
         broom::slot_set tombstones{broom::bits_at(side.words, side.tombstones_at, broom::slots_per_bin)};
-        const unsigned slot = static_cast<unsigned>(_tzcnt_u32(at.hits)) + 16 * static_cast<unsigned>(at.mirrored);
+        const unsigned slot = slot_of(at, at.hits);
         if (tombstones.has(slot) || (full && tombstones.size() >= broom::tombstones_in_full_bin)) return false;
         tombstones.add(slot);
         const change raised{version, before};
@@ -249,14 +253,15 @@ struct broom_joins {
         return true;
     }
 
-    // Slots in use: the last of the half's 32 marks stands at bit 31 + slots; in the mirror at bit
-    // 32 - slots.
+    // Slots in use: the last of the half's marks stands as many bits above the place that it has in
+    // an empty half; in the mirror as many below.
+    static constexpr unsigned last_mark_upright = broom::quotients_per_half - 1;
+    static constexpr unsigned last_mark_mirrored = broom::word_bits - broom::quotients_per_half;
     [[gnu::always_inline]] static unsigned used_upright(std::uint64_t header) noexcept {
-        return Policy::select(header, 31) - 31;
+        return Policy::select(header, last_mark_upright) - last_mark_upright;
     }
     [[gnu::always_inline]] static unsigned used_mirrored(std::uint64_t header) noexcept {
-        const auto foreign = static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - 32;
-        return 32 - Policy::select(header, foreign);
+        return last_mark_mirrored - Policy::select(header, Policy::marks_of_half_a_in(header));
     }
 
     // One of two values, without a branch: a key is in either half with equal chance.
@@ -265,30 +270,33 @@ struct broom_joins {
         return static_cast<Number>(upright ^ ((upright ^ in_mirror) & static_cast<Number>(0 - mirrored)));
     }
 
-    // Inserts a zero at the group's mark: the mark and all bits beyond it move one bit on, upward
+    // Inserts a zero at the run's mark: the mark and all bits beyond it move one bit on, upward
     // or in the mirror downward; so do the remainders beyond the new one. Returns the place of the
     // new slot in the window of its half.
-    [[gnu::always_inline]] static unsigned insert(std::byte* line, std::uint64_t mirrored, unsigned group,
+    [[gnu::always_inline]] static unsigned insert(std::byte* line, std::uint64_t mirrored, unsigned quotient,
                                                   unsigned used, std::uint8_t remainder) noexcept {
-        std::byte* const at = line + 6 * mirrored;
+        std::byte* const at = line + line_layout::half_b_byte * mirrored;
         const std::uint64_t header = load_le64(at);
-        const std::uint64_t foreign = static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - 32;
-        const std::uint64_t number = chosen<std::uint64_t>(mirrored, group, foreign + 31 - group);
-        const std::uint64_t mark = _pdep_u64(std::uint64_t{1} << (number & 63), header);
+        const std::uint64_t foreign = Policy::marks_of_half_a_in(header);
+        const std::uint64_t number = chosen<std::uint64_t>(mirrored, quotient, foreign + last_mark_upright - quotient);
+        const std::uint64_t mark = _pdep_u64(std::uint64_t{1} << (number % broom::word_bits), header);
         // The bits to move: upright from the mark to the first free zero; in the mirror from the
         // last own mark, which stands above the first free zero, to the mark.
-        const std::uint64_t above = chosen(mirrored, std::uint64_t{1} << (32 + used), 2 * mark);
-        const std::uint64_t below = chosen(mirrored, mark, std::uint64_t{1} << (32 - used));
+        const std::uint64_t above = chosen(mirrored, std::uint64_t{1} << (last_mark_upright + 1 + used), 2 * mark);
+        const std::uint64_t below = chosen(mirrored, mark, std::uint64_t{1} << (last_mark_mirrored - used));
         const std::uint64_t moving = header & (above - below);
-        const std::uint64_t made = (header ^ moving) | std::rotl(moving, static_cast<int>(1 + 62 * mirrored));
+        constexpr std::uint64_t one_up = 1, one_down = broom::word_bits - 1;  // as rotations
+        const std::uint64_t turned = std::rotl(moving, static_cast<int>(one_up + (one_down - one_up) * mirrored));
+        const std::uint64_t made = (header ^ moving) | turned;
         std::memcpy(at, &made, sizeof made);
-        // In the window of a half the slot with rank r is byte r, in the mirror byte 31 - r.
-        const unsigned slot = static_cast<unsigned>(_tzcnt_u64(mark)) + chosen(mirrored, 0 - group, group - 32);
-        std::byte* const window = line + 16 + 16 * mirrored;
-        shift(window, window - 1 + 2 * mirrored, chosen(mirrored, slot + 1, 31 - used),
-              chosen(mirrored, used, slot - 1));
-        window[slot] = std::byte{remainder};
-        return slot;
+        // The bit of the mark, less the marks on the way to it.
+        const unsigned place =
+            static_cast<unsigned>(_tzcnt_u64(mark)) + chosen(mirrored, 0 - quotient, quotient - last_mark_mirrored);
+        std::byte* const window = line + line_layout::remainders_byte + line_layout::window_step * mirrored;
+        shift(window, window - 1 + 2 * mirrored, chosen(mirrored, place + 1, line_layout::last_in_window - used),
+              chosen(mirrored, used, place - 1));
+        window[place] = std::byte{remainder};
+        return place;
     }
 
     // Copies bytes [first, last] of `from` to `to`; none if last < first.

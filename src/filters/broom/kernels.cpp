@@ -3,6 +3,7 @@
 
 #include "bits/move_bits.hpp"
 #include "filters/broom/core.hpp"
+#include "filters/broom/mix.hpp"
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/writers.hpp"
 #include "filters/pick_kernels.hpp"

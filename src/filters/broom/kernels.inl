@@ -13,6 +13,11 @@
 
 namespace genista::GENISTA_ISA {
 
+// The names of all bits (layout.hpp).
+namespace line_layout = broom::line_layout;
+namespace mixed_layout = broom::mixed_layout;
+namespace block_layout = broom::block_layout;
+
 // State is broom_lookup_state of this variant: a template parameter, so that the kernels of two
 // variants are two symbols.
 template <class State, bool Tails>
@@ -30,7 +35,7 @@ struct broom_policy {
         return {d, scale(d.position, s.bins)};
     }
     static void prefetch(const state& s, const target& t) noexcept {
-        __builtin_prefetch(s.lines + 64 * t.bin);
+        __builtin_prefetch(s.lines + line_layout::bytes * t.bin);
     }
     static bool test(const state& s, const target& t) noexcept {
         return s.core->contains(t.of);
@@ -39,11 +44,11 @@ struct broom_policy {
 #else
 
     [[gnu::always_inline]] static const std::byte* line_of(const state& s, std::uint64_t bin) noexcept {
-        return s.lines + 64 * bin;
+        return s.lines + line_layout::bytes * bin;
     }
     [[gnu::always_inline]] static const std::atomic<std::uint32_t>& version_of(const state& s,
                                                                                std::uint64_t bin) noexcept {
-        return s.versions[bin >> (s.stripe_shift & 63)];
+        return s.versions[bin >> (s.stripe_shift % broom::word_bits)];
     }
     // Is what was read since `before` valid?
     [[gnu::always_inline]] static bool stands(std::uint32_t before,
@@ -52,11 +57,18 @@ struct broom_policy {
         return version.load(std::memory_order_acquire) == before && (before & (broom_writing | broom_leaving)) == 0;
     }
 
-    // The remainders that agree, as bits of the 32-byte window of the half.
+    static_assert(sizeof(__m256i) == line_layout::window_bytes, "a vector holds the window of a half");
+    [[gnu::always_inline]] static const __m256i_u* window_of(const std::byte* line, std::uint64_t word) noexcept {
+        return reinterpret_cast<const __m256i_u*>(line + line_layout::remainders_byte + mixed_layout::window_of(word));
+    }
+
+    // `word` is the first word of a fingerprint from here on.
+    //
+    // The remainders that agree, as bits of the window of the half.
     [[gnu::always_inline]] static std::uint32_t alike(const std::byte* line, std::uint64_t word) noexcept {
-        const auto* const window = reinterpret_cast<const __m256i_u*>(line + 16 + (word >> 1 & 16));
-        const __m256i wanted = _mm256_set1_epi8(static_cast<char>(word >> 6));
-        return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_loadu_si256(window), wanted)));
+        const __m256i wanted = _mm256_set1_epi8(static_cast<char>(mixed_layout::remainder.uncut(word)));
+        const __m256i there = _mm256_loadu_si256(window_of(line, word));
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(there, wanted)));
     }
     // Does any remainder agree?
     [[gnu::always_inline]] static bool agrees(const std::byte* line, std::uint64_t word) noexcept {
@@ -66,8 +78,7 @@ struct broom_policy {
         bool any;
         __asm__("vpbroadcastb %1, %%ymm16\n\tvpcmpeqb %2, %%ymm16, %%k1\n\tkortestd %%k1, %%k1"
                 : "=@ccne"(any)
-                : "r"(static_cast<std::uint32_t>(word >> 6)),
-                  "m"(*reinterpret_cast<const __m256i_u*>(line + 16 + (word >> 1 & 16)))
+                : "r"(static_cast<std::uint32_t>(mixed_layout::remainder.uncut(word))), "m"(*window_of(line, word))
                 : "xmm16", "k1");
         return any;
 #else
@@ -76,40 +87,52 @@ struct broom_policy {
     }
     // Are keys of this class in the backyard?
     [[gnu::always_inline]] static bool overflowed(const std::byte* line, std::uint64_t word) noexcept {
-        return (static_cast<std::uint8_t>(line[15]) & static_cast<std::uint8_t>(1u << (word >> 30 & 7))) != 0;
+        const auto own = static_cast<std::uint8_t>(1u << mixed_layout::overflow_class.of(word));
+        return (static_cast<std::uint8_t>(line[line_layout::overflow_byte]) & own) != 0;
     }
 
-    // The slots of a quotient group, as bits of the 32-byte window of its half. By arithmetic and
-    // not by branches: a group is in either half with equal chance, and a branch on it would be
+    // The slots of the quotient's run, as bits of the window of its half. By arithmetic and
+    // not by branches: a run is in either half with equal chance, and a branch on it would be
     // mispredicted every other time.
     //
-    // Seen from the bottom of its header word, a group's zeros lie between two marks, numbers i and
-    // i + 1. For this, half A is given one more mark below its first group; half B counts its
-    // groups downward, and may have marks of half A below its own 32.
-    [[gnu::always_inline]] static std::uint32_t slots_of_group(const std::byte* line, std::uint64_t word) noexcept {
-        const std::uint64_t mirrored = word >> 5 & 1;
+    // Seen from the bottom of its header word, a run's zeros lie between two marks, numbers i and
+    // i + 1. For this, half A is given one more mark below its first run; half B counts its runs
+    // downward, and may have marks of half A (foreign ones) below its own.
+    [[gnu::always_inline]] static std::uint32_t slots_of_run(const std::byte* line, std::uint64_t word) noexcept {
+        const std::uint64_t mirrored = mixed_layout::mirrored.of(word);
         const std::uint64_t all_if_mirrored = 0 - mirrored;
-        const std::uint64_t header = load_le64(line + 6 * mirrored);
-        const std::uint64_t foreign = (static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - 32) & all_if_mirrored;
+        const std::uint64_t header = load_le64(line + line_layout::half_b_byte * mirrored);
+        const std::uint64_t foreign = marks_of_half_a_in(header) & all_if_mirrored;
         const std::uint64_t marks = header << (mirrored ^ 1) | (mirrored ^ 1);
-        const std::uint64_t number = foreign + ((word ^ all_if_mirrored) & 31);
-        const std::uint64_t both = _pdep_u64(std::uint64_t{3} << (number & 63), marks);
+        const std::uint64_t number = foreign + mixed_layout::quotient_in_half.of(word ^ all_if_mirrored);
+        constexpr std::uint64_t two_marks = 0b11;
+        const std::uint64_t both = _pdep_u64(two_marks << (number % broom::word_bits), marks);
         // From the lower mark up to the upper one, or to the top if the upper one lies beyond it.
         const std::uint64_t between = both - 2 * (both & (0 - both));
-        return static_cast<std::uint32_t>(_pext_u64(between, ~marks) << (foreign & 63));
+        return static_cast<std::uint32_t>(_pext_u64(between, ~marks) << (foreign % broom::word_bits));
+    }
+    // In the word of half B.
+    [[gnu::always_inline]] static std::uint64_t marks_of_half_a_in(std::uint64_t header) noexcept {
+        return static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - broom::quotients_per_half;
     }
 
-    // A digest travels in a vector register to the few look-ups that go beyond the common case.
+    // A digest, or its mixed words, travel in a vector register to the few look-ups that go beyond
+    // the common case.
     using packed = __m128i;
     [[gnu::always_inline]] static packed pack(const digest& d) noexcept {
         return _mm_set_epi64x(static_cast<long long>(d.seed), static_cast<long long>(d.position));
     }
+    [[gnu::always_inline]] static packed pack_mixed(const broom::mixed& m) noexcept {
+        return _mm_set_epi64x(static_cast<long long>(m.second), static_cast<long long>(m.first));
+    }
+    [[gnu::always_inline]] static broom::mixed mixed_from(packed p) noexcept {
+        return broom::mixer::from_block(digest_from(p));
+    }
 
-    // The fingerprint under the salt with this code: one word of it in an unsalted epoch (mix.hpp),
-    // two from the cipher.
-    [[gnu::always_inline]] static digest mixed_under(const state& s, const digest& d, unsigned code) noexcept {
-        if (code == 0 && s.common_is_unsalted) return digest{d.seed, d.seed >> 33};
-        return encrypt(*s.mix, {d.seed, d.position ^ s.salt_words[code]});
+    // The words of the fingerprint under the salt with this code.
+    [[gnu::always_inline]] static broom::mixed mixed_under(const state& s, const digest& d, unsigned code) noexcept {
+        if (code == 0 && s.common_is_unsalted) return broom::mixer::unsalted_without_stream(d);
+        return broom::mixer::from_block(encrypt(*s.mix, {d.seed, d.position ^ s.salt_words[code]}));
     }
 
     // All bins of a table begin with code 0, and most keep it until the filter is attacked or its
@@ -123,8 +146,9 @@ struct broom_policy {
         const std::uint32_t before = version_of(s, bin).load(std::memory_order_acquire);
         const std::byte* const line = line_of(s, bin);
         if (!s.common_is_unsalted) return test_salted(s, p, bin);
-        if (static_cast<std::uint8_t>(line[14]) != 0) return test_salted(s, p, bin);
-        if (agrees(line, d.seed) || overflowed(line, d.seed)) return confirm(s, p, bin);
+        if (static_cast<std::uint8_t>(line[line_layout::salt_byte]) != 0) return test_salted(s, p, bin);
+        const std::uint64_t word = broom::mixer::unsalted_without_stream(d).first;
+        if (agrees(line, word) || overflowed(line, word)) return confirm(s, p, bin);
         if (!stands(before, version_of(s, bin))) return ask(s, p);
         return false;
     }
@@ -132,12 +156,12 @@ struct broom_policy {
     [[gnu::noinline]] static bool test_salted(const state& s, packed p, std::uint64_t bin) noexcept {
         const std::uint32_t before = version_of(s, bin).load(std::memory_order_acquire);
         const std::byte* const line = line_of(s, bin);
-        const auto code = static_cast<std::uint8_t>(line[14]);
+        const auto code = static_cast<std::uint8_t>(line[line_layout::salt_byte]);
         if (code == broom::long_salt) [[unlikely]]
             return ask(s, p);
-        const packed mixed = pack(mixed_under(s, digest_from(p), code));
-        const std::uint64_t word = digest_from(mixed).position;
-        if (agrees(line, word) || overflowed(line, word)) return confirm_mixed(s, p, bin, mixed, before);
+        const broom::mixed both = mixed_under(s, digest_from(p), code);
+        const std::uint64_t word = both.first;
+        if (agrees(line, word) || overflowed(line, word)) return confirm_mixed(s, p, bin, pack_mixed(both), before);
         if (!stands(before, version_of(s, bin))) return ask(s, p);
         return false;
     }
@@ -150,10 +174,10 @@ struct broom_policy {
     }
 
     // The same for a caller that has already computed the cipher, under the version `before`.
-    [[gnu::noinline]] static bool confirm_mixed(const state& s, packed p, std::uint64_t bin, packed mixed,
+    [[gnu::noinline]] static bool confirm_mixed(const state& s, packed p, std::uint64_t bin, packed words,
                                                 std::uint32_t before) noexcept {
         const std::byte* const line = line_of(s, bin);
-        const verdict found = exactly(s, digest_from(mixed), bin, line);
+        const verdict found = exactly(s, mixed_from(words), bin, line);
         return found == verdict::ask || !stands(before, version_of(s, bin)) ? ask(s, p) : found == verdict::yes;
     }
 
@@ -162,16 +186,16 @@ struct broom_policy {
     [[gnu::always_inline]] static verdict look(const state& s, packed p, std::uint64_t bin) noexcept {
         const std::uint32_t before = version_of(s, bin).load(std::memory_order_acquire);
         const std::byte* const line = line_of(s, bin);
-        const auto code = static_cast<std::uint8_t>(line[14]);
+        const auto code = static_cast<std::uint8_t>(line[line_layout::salt_byte]);
         verdict found = verdict::ask;
         if (code != broom::long_salt) [[likely]] {
             found = exactly(s, mixed_under(s, digest_from(p), code), bin, line);
         }
         return stands(before, version_of(s, bin)) ? found : verdict::ask;
     }
-    [[gnu::always_inline]] static verdict exactly(const state& s, const digest& mixed, std::uint64_t bin,
+    [[gnu::always_inline]] static verdict exactly(const state& s, const broom::mixed& words, std::uint64_t bin,
                                                   const std::byte* line) noexcept {
-        return decide(s, mixed, bin, line, alike(line, mixed.position) & slots_of_group(line, mixed.position));
+        return decide(s, words, bin, line, alike(line, words.first) & slots_of_run(line, words.first));
     }
 
     // Asks the scalar version.
@@ -179,9 +203,21 @@ struct broom_policy {
         return s.core->contains(digest_from(p));
     }
 
-    // Position of the set bit with `rank` set bits below it; 64 if there is none.
+    // Position of the set bit with `rank` set bits below it; word_bits if there is none.
     static unsigned select(std::uint64_t word, std::uint64_t rank) noexcept {
-        return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << (rank & 63), word)));
+        return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << (rank % broom::word_bits), word)));
+    }
+    // The slot at this place in the window of the key's half.
+    [[gnu::always_inline]] static unsigned slot_at(unsigned place, std::uint64_t word) noexcept {
+        return place + static_cast<unsigned>(mixed_layout::window_of(word));
+    }
+    // The key's tail, from the first word.
+    [[gnu::always_inline]] static std::uint64_t tail_of(const state& s, std::uint64_t word) noexcept {
+        return mixed_layout::tail.uncut(word) & ((std::uint64_t{1} << s.tail_bits) - 1);
+    }
+    [[gnu::always_inline]] static bool has_tail(const state& s, std::uint64_t bin, unsigned slot,
+                                                std::uint64_t tail) noexcept {
+        return broom::bits_at(s.tails, broom::tail_at(bin, slot, s.tail_bits), s.tail_bits) == tail;
     }
 
     // What the cluster's block says about a slot. no: it is a tombstone; yes: it is not, and has no
@@ -191,10 +227,7 @@ struct broom_policy {
         const broom::side_block block{block_of_handle(s, handle), broom::shape{s.tail_bits}};
         const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
         if (block.tombstones_of(here).has(slot)) return verdict::no;
-        if (block.extensions() == 0) return verdict::yes;
-        const unsigned first_extension = block.first_extension_of(here);
-        return first_extension < block.extensions() && block.extension_at(first_extension).bin == here ? verdict::ask
-                                                                                                       : verdict::yes;
+        return block.has_extensions_of(here) ? verdict::ask : verdict::yes;
     }
     [[gnu::always_inline]] static std::uint32_t handle_of(const state& s, std::uint64_t bin) noexcept {
         return __atomic_load_n(s.sides + bin / broom::bins_per_cluster, __ATOMIC_ACQUIRE);
@@ -203,18 +236,15 @@ struct broom_policy {
         return s.side_words + (handle & ~broom::side_has_slot_data);
     }
 
-    [[gnu::always_inline]] static verdict decide(const state& s, const digest& mixed, std::uint64_t bin,
+    [[gnu::always_inline]] static verdict decide(const state& s, const broom::mixed& words, std::uint64_t bin,
                                                  const std::byte* line, std::uint32_t hits) noexcept {
-        const bool outside = overflowed(line, mixed.position);
+        const bool outside = overflowed(line, words.first);
         if (hits == 0 && !outside) return verdict::no;
         const std::uint32_t handle = handle_of(s, bin);
         for (std::uint32_t left = hits; left != 0; left &= left - 1) {
-            const unsigned slot =
-                static_cast<unsigned>(_tzcnt_u32(left)) + static_cast<unsigned>(mixed.position >> 1 & 16);
+            const unsigned slot = slot_at(static_cast<unsigned>(_tzcnt_u32(left)), words.first);
             if constexpr (Tails) {
-                const std::uint64_t at = (bin * broom::slots_per_bin + slot) * s.tail_bits;
-                const std::uint64_t own = mixed.position >> 14 & ((std::uint64_t{1} << s.tail_bits) - 1);
-                if (broom::bits_at(s.tails, at, s.tail_bits) != own) continue;
+                if (!has_tail(s, bin, slot, tail_of(s, words.first))) continue;
             }
             // The slot has the key's base, and at most one slot has it. If no slot of the cluster
             // has bits in the block, this one is no tombstone and has no adaptivity bits to
@@ -225,8 +255,8 @@ struct broom_policy {
             break;
         }
         if (!outside || handle == 0) return verdict::no;
-        const verdict there = in_backyard(bin, mixed.seed, block_of_handle(s, handle));
-        return there == verdict::ask ? in_long_backyard(s, bin, mixed.seed, block_of_handle(s, handle)) : there;
+        const verdict there = in_backyard(bin, words.second, block_of_handle(s, handle));
+        return there == verdict::ask ? in_long_backyard(s, bin, words.second, block_of_handle(s, handle)) : there;
     }
 
     // Long backyards, and tags that agree in their low halves: entry by entry.
@@ -235,31 +265,30 @@ struct broom_policy {
         const broom::shape form{s.tail_bits};
         const broom::side_block block{words, form};
         const auto tag = static_cast<std::uint32_t>(second_word & ((std::uint64_t{1} << form.tag_bits()) - 1));
-        const auto here = block.backyard_of(static_cast<unsigned>(bin % broom::bins_per_cluster));
-        for (unsigned i = here.first; i < here.end; ++i) {
-            if (block.tag(i) == tag) return verdict::yes;
-        }
-        return verdict::no;
+        const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
+        return block.has_tag(block.backyard_of(here), tag) ? verdict::yes : verdict::no;
     }
 
     // side_block::backyard_of and its tags, for blocks whose marks end within two words and bins
-    // with up to 16 entries: nearly all.
+    // whose tags fill at most a vector: nearly all.
+    static constexpr unsigned tags_in_vector = sizeof(__m256i) / block_layout::tag_low_bytes;
     static verdict in_backyard(std::uint64_t bin, std::uint64_t second_word, const std::uint64_t* words) noexcept {
         const std::uint64_t head = broom::load_word(words);
-        const auto entries = static_cast<unsigned>(head & 2047);
-        const std::uint64_t marks = head >> 32 | broom::load_word(words + 1) << 32;
+        const auto entries = block_layout::entries.number(head);
+        const std::uint64_t marks = block_layout::marks_in_head.of(head) | broom::load_word(words + 1)
+                                                                               << block_layout::marks_in_head.width;
         const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
         const unsigned first = select(marks << 1 | 1, here) - here;
         const unsigned count = select(marks, here) - here - first;
-        if (entries > 48 || count > 16) [[unlikely]]
+        if (entries > block_layout::entries_of_short_marks || count > tags_in_vector) [[unlikely]]
             return verdict::ask;
-        const auto* const tags =
-            reinterpret_cast<const std::byte*>(words) + broom::side_block::low_tags_at(entries) / 8 + 2 * first;
+        const auto* const tags = reinterpret_cast<const std::byte*>(words) +
+                                 broom::side_block::low_tags_at(entries) / 8 + block_layout::tag_low_bytes * first;
         const __m256i wanted = _mm256_set1_epi16(static_cast<short>(second_word));
         const __m256i there = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags));
-        // Two mask bits for each tag.
+        static_assert(block_layout::tag_low_bytes == 2, "the vector compares words of 16 bits; a bit for each byte");
         const auto same = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi16(there, wanted)));
-        const std::uint32_t hits = _bzhi_u32(same, 2 * count);
+        const std::uint32_t hits = _bzhi_u32(same, block_layout::tag_low_bytes * count);
         if constexpr (!Tails) return hits != 0 ? verdict::yes : verdict::no;
         return hits != 0 ? verdict::ask : verdict::no;
     }

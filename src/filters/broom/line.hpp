@@ -1,12 +1,12 @@
-// broom_line: one bin of the broom filter in one cache line: 48 slots in 64 quotient groups, 8-bit
-// remainders. Plain C++, the reference for the kernels. Any bytes can be read without harm: a
-// reader may see a line while a writer changes it.
+// broom_line: one bin of the broom filter in one cache line: 48 slots with quotients 0..63 and
+// 8-bit remainders. The slots of one quotient are a run. Plain C++, the reference for the kernels.
+// Any bytes can be read without harm: a reader may see a line while a writer changes it.
 //
 //     byte 0..13   header, 112 bits, always 64 ones and 48 zeros: a zero is a slot, a one closes a
-//                  group
-//                    [ half A: groups 0..31, 0*1 each, upward from bit 0 ]
+//                  run
+//                    [ half A: runs 0..31, 0*1 each, upward from bit 0 ]
 //                    [ free zeros ]
-//                    [ half B: groups 32..63, mirrored: 0*1 each, downward from bit 111 ]
+//                    [ half B: runs 32..63, mirrored: 0*1 each, downward from bit 111 ]
 //     byte 14      code of the salt (salts.hpp)
 //     byte 15      overflow: bit c is set if a key of class c (3 bits of its hash) lies in the
 //                  backyard
@@ -34,23 +34,19 @@
 #include <span>
 #include <type_traits>
 
-#include "genista/detail/filters/broom/faults.hpp"
+#include "filters/broom/fits.hpp"
+#include "genista/detail/filters/broom/layout.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
-inline constexpr unsigned slots_per_bin = 48;
-inline constexpr unsigned slots_per_half = 32;
-inline constexpr unsigned groups_per_half = 32;
-inline constexpr unsigned groups_per_bin = 64;
-
-// A quotient group and the remainder to look for in it. Groups 0..31 lie in half A.
+// A quotient and the remainder to look for in its run. Quotients 0..31 lie in half A.
 struct line_key {
-    unsigned group;  // 0..63
+    unsigned quotient;  // 0..63
     std::uint8_t remainder;
 
-    [[nodiscard]] constexpr bool mirrored() const noexcept { return group >= groups_per_half; }
-    [[nodiscard]] constexpr unsigned group_in_half() const noexcept { return group % groups_per_half; }
+    [[nodiscard]] constexpr bool mirrored() const noexcept { return quotient >= quotients_per_half; }
+    [[nodiscard]] constexpr unsigned quotient_in_half() const noexcept { return quotient % quotients_per_half; }
 };
 
 // Ranks [first, end) of a half.
@@ -64,51 +60,52 @@ struct rank_range {
 class line {
   public:
     // Words in little-endian order of the bytes drawn above.
-    std::array<std::uint64_t, 8> words;
+    std::array<std::uint64_t, line_layout::words> words;
 
     [[nodiscard]] static constexpr line empty() noexcept {
         line made{};
-        made.words[0] = 0xffffffffu;                       // 32 marks of half A
-        made.words[1] = std::uint64_t{0xffffffffu} << 16;  // 32 marks of half B, bits 80..111
+        made.words[0] = low(quotients_per_half);
+        made.words[1] = low(quotients_per_half) << (line_layout::half_b_in_word_1.end() - quotients_per_half);
         return made;
     }
 
-    [[nodiscard]] constexpr std::uint8_t salt() const noexcept { return static_cast<std::uint8_t>(words[1] >> 48); }
-    constexpr void set_salt(std::uint8_t value) noexcept {
-        words[1] = (words[1] & ~(std::uint64_t{0xff} << 48)) | std::uint64_t{value} << 48;
+    [[nodiscard]] constexpr std::uint8_t salt() const noexcept {
+        return static_cast<std::uint8_t>(line_layout::salt.number(words[1]));
     }
-    [[nodiscard]] constexpr std::uint8_t overflow() const noexcept { return static_cast<std::uint8_t>(words[1] >> 56); }
+    constexpr void set_salt(std::uint8_t value) noexcept { words[1] = line_layout::salt.replaced(words[1], value); }
+    [[nodiscard]] constexpr std::uint8_t overflow() const noexcept {
+        return static_cast<std::uint8_t>(line_layout::overflow.number(words[1]));
+    }
     constexpr void set_overflow(std::uint8_t bits) noexcept {
-        words[1] = (words[1] & ~(std::uint64_t{0xff} << 56)) | std::uint64_t{bits} << 56;
+        words[1] = line_layout::overflow.replaced(words[1], bits);
     }
 
     // Half A as it is; half B reversed, so that both read 0*1 from bit 0. Bits beyond the half's
     // own belong to the other half.
     [[nodiscard]] constexpr std::uint64_t half(bool mirrored) const noexcept {
-        return mirrored ? reverse(words[0] >> 48 | words[1] << 16) : words[0];
+        return mirrored ? reverse(upright_half_b()) : words[0];
     }
 
-    // Slots in use in a half: the last of its 32 marks stands at bit 31 + slots.
-    [[nodiscard]] constexpr unsigned used(bool mirrored) const noexcept { return select(half(mirrored), 31) - 31; }
+    // Slots in use in a half: they stand below the last of its marks.
+    [[nodiscard]] constexpr unsigned used(bool mirrored) const noexcept {
+        constexpr unsigned last_mark = quotients_per_half - 1;
+        return select(half(mirrored), last_mark) - last_mark;
+    }
     [[nodiscard]] constexpr unsigned used() const noexcept { return used(false) + used(true); }
     // Is one of the halves without room?
-    [[nodiscard]] constexpr bool is_full() const noexcept {
-        const unsigned a = used(false);
-        const unsigned b = used(true);
-        return a + b == slots_per_bin || a == slots_per_half || b == slots_per_half;
-    }
+    [[nodiscard]] constexpr bool is_full() const noexcept { return broom::is_full(used(false), used(true)); }
     [[nodiscard]] constexpr bool has_room(bool mirrored) const noexcept {
         const unsigned here = used(mirrored);
-        return here < slots_per_half && here + used(!mirrored) < slots_per_bin;
+        return half_has_room(here, here + used(!mirrored));
     }
 
     // Defined for any bytes: a reader may see a line in the middle of a change (and will then look
     // again), so ranks are cut to a half.
     [[nodiscard]] constexpr rank_range ranks(line_key key) const noexcept {
-        const unsigned g = key.group_in_half();
+        const unsigned q = key.quotient_in_half();
         const std::uint64_t marks = half(key.mirrored());
-        const unsigned end = std::min(select(marks, g) - g, slots_per_half);
-        const unsigned first = g == 0 ? 0 : select(marks, g - 1) + 1 - g;
+        const unsigned end = std::min(select(marks, q) - q, slots_per_half);
+        const unsigned first = q == 0 ? 0 : select(marks, q - 1) + 1 - q;
         return {std::min(first, end), end};
     }
 
@@ -116,10 +113,10 @@ class line {
         return mirrored ? slots_per_bin - 1 - rank : rank;
     }
     [[nodiscard]] constexpr std::uint8_t remainder(unsigned slot) const noexcept {
-        return static_cast<std::uint8_t>(words[2 + slot / 8] >> (8 * (slot % 8)));
+        return static_cast<std::uint8_t>(words[word_of(slot)] >> shift_of(slot));
     }
 
-    // Bit s is set if slot s has this key's group and remainder. At most one bit, unless slots
+    // Bit s is set if slot s has this key's quotient and remainder. At most one bit, unless slots
     // differ only in their tails.
     [[nodiscard]] constexpr std::uint64_t matches(line_key key) const noexcept {
         const rank_range range = ranks(key);
@@ -131,19 +128,19 @@ class line {
         return found;
     }
 
-    // Adds a slot at the end of its group and returns its rank; the slots of this half with that
+    // Adds a slot at the end of its run and returns its rank; the slots of this half with that
     // rank or more move one rank up. REQUIRES: has_room().
     constexpr unsigned insert(line_key key) noexcept {
         const bool mirrored = key.mirrored();
         assert(has_room(mirrored));
         const unsigned before = used(mirrored);
         const unsigned rank = ranks(key).end;
-        const unsigned at = rank + key.group_in_half();  // the bit of the group's mark, where the new zero is inserted
-        const unsigned end = groups_per_half + before;   // first bit beyond the half: a free zero
+        const unsigned at = rank + key.quotient_in_half();  // the bit of the run's mark, where the new zero is inserted
+        const unsigned end = quotients_per_half + before;   // first bit beyond the half: a free zero
         std::uint64_t marks = half(mirrored);
         const std::uint64_t below = low(at);
         const std::uint64_t moving = low(end) & ~below;
-        marks = (marks & ~(moving | (end < 64 ? std::uint64_t{1} << end : 0))) | (marks & moving) << 1;
+        marks = (marks & ~(moving | (end < word_bits ? std::uint64_t{1} << end : 0))) | (marks & moving) << 1;
         set_half(mirrored, marks);
         shift_up(mirrored, rank, before);
         set_remainder(slot_of(mirrored, rank), key.remainder);
@@ -153,29 +150,29 @@ class line {
     // Fills an empty line at once, as insert() of these keys one by one would; slots[i] is the slot
     // of keys[i]. REQUIRES: there is room for all.
     constexpr void fill(std::span<const line_key> keys, std::span<std::uint8_t> slots) noexcept {
-        std::array<std::uint8_t, groups_per_bin>
-            next{};  // of a group: first its number of slots, then the rank of its next slot
-        for (const line_key& key : keys) ++next[key.group];
+        std::array<std::uint8_t, quotients_per_bin>
+            next{};  // of a quotient: first its number of slots, then the rank of its next slot
+        for (const line_key& key : keys) ++next[key.quotient];
         for (const bool mirrored : {false, true}) {
             std::uint64_t marks = 0;
             unsigned rank = 0;
-            for (unsigned g = 0; g < groups_per_half; ++g) {
-                std::uint8_t& own = next[g + (mirrored ? groups_per_half : 0)];
+            for (unsigned q = 0; q < quotients_per_half; ++q) {
+                std::uint8_t& own = next[q + (mirrored ? quotients_per_half : 0)];
                 const unsigned size = own;
                 own = static_cast<std::uint8_t>(rank);
                 rank += size;
-                marks |= std::uint64_t{1} << (rank + g);
+                marks |= std::uint64_t{1} << (rank + q);
             }
-            set_half(mirrored, marks | (half(mirrored) & ~low(groups_per_half + rank)));
+            set_half(mirrored, marks | (half(mirrored) & ~low(quotients_per_half + rank)));
         }
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            const unsigned slot = slot_of(keys[i].mirrored(), next[keys[i].group]++);
+            const unsigned slot = slot_of(keys[i].mirrored(), next[keys[i].quotient]++);
             set_remainder(slot, keys[i].remainder);
             slots[i] = static_cast<std::uint8_t>(slot);
         }
     }
 
-    // Removes the slot at `rank` of the group's half: the soft history only [law L2].
+    // Removes the slot at `rank` of this half: the soft history only [law L2].
     constexpr void erase(bool mirrored, unsigned rank) noexcept {
         const unsigned before = used(mirrored);
         assert(rank < before);
@@ -184,7 +181,7 @@ class line {
         for (unsigned zeros = 0;; ++at) {
             if ((marks >> at & 1) == 0 && zeros++ == rank) break;
         }
-        const std::uint64_t own = low(groups_per_half + before);
+        const std::uint64_t own = low(quotients_per_half + before);
         marks = (marks & ~own) | (marks & low(at)) | (marks & own & ~low(at + 1)) >> 1;
         set_half(mirrored, marks);
         for (unsigned r = rank; r + 1 < before; ++r)
@@ -194,18 +191,27 @@ class line {
 
     // For any bytes: is this a line that insert() could have made?
     [[nodiscard]] constexpr bool is_valid() const noexcept {
-        if (std::popcount(words[0]) + std::popcount(words[1] & low(48)) != groups_per_bin) return false;
-        if (std::popcount(words[0]) < 32 || std::popcount(half(true)) < 32) return false;
-        const unsigned a = used(false);
-        const unsigned b = used(true);
-        return a <= slots_per_half && b <= slots_per_half && a + b <= slots_per_bin;
+        const auto ones = [](std::uint64_t word) { return static_cast<unsigned>(std::popcount(word)); };
+        if (ones(words[0]) + ones(words[1] & line_layout::half_b_in_word_1.mask()) != quotients_per_bin) return false;
+        if (ones(words[0]) < quotients_per_half || ones(half(true)) < quotients_per_half) return false;
+        return halves_fit(used(false), used(true));
     }
 
     friend constexpr bool operator==(const line&, const line&) noexcept = default;
 
   private:
+    [[nodiscard]] constexpr std::uint64_t upright_half_b() const noexcept {
+        return line_layout::half_b_in_word_0.of(words[0]) | words[1] << line_layout::half_b_in_word_0.width;
+    }
+    // Where a slot's remainder lies.
+    static constexpr unsigned bytes_in_word = sizeof(std::uint64_t);
+    static_assert(line_layout::remainders_byte % bytes_in_word == 0);
+    static constexpr unsigned word_of(unsigned slot) noexcept {
+        return line_layout::remainders_byte / bytes_in_word + slot / bytes_in_word;
+    }
+    static constexpr unsigned shift_of(unsigned slot) noexcept { return 8 * (slot % bytes_in_word); }
     static constexpr std::uint64_t low(unsigned bits) noexcept {
-        return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+        return bits >= word_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
     }
     static constexpr std::uint64_t reverse(std::uint64_t x) noexcept {
         x = (x >> 1 & 0x5555555555555555u) | (x & 0x5555555555555555u) << 1;
@@ -213,8 +219,9 @@ class line {
         x = (x >> 4 & 0x0f0f0f0f0f0f0f0fu) | (x & 0x0f0f0f0f0f0f0f0fu) << 4;
         return __builtin_bswap64(x);
     }
-    // Position of the set bit with `rank` set bits below it; 64 if there is none (a line torn by a
-    // writer). Counts of set bits up to and including each byte find the byte in one subtraction.
+    // Position of the set bit with `rank` set bits below it; word_bits if there is none (a line
+    // torn by a writer). Counts of set bits up to and including each byte find the byte in one
+    // subtraction.
     static constexpr unsigned select(std::uint64_t x, unsigned rank) noexcept {
         constexpr std::uint64_t each = 0x0101010101010101;
         constexpr std::uint64_t tops = each << 7;
@@ -222,7 +229,7 @@ class line {
         sums = (sums & 0x3333333333333333) + (sums >> 2 & 0x3333333333333333);
         sums = ((sums + (sums >> 4)) & 0x0f0f0f0f0f0f0f0f) * each;
         const std::uint64_t reached = ((sums | tops) - each * (std::uint64_t{rank} + 1)) & tops;
-        if (reached == 0) return 64;
+        if (reached == 0) return word_bits;
         const auto byte = static_cast<unsigned>(std::countr_zero(reached)) & ~7u;
         std::uint64_t left = x >> byte;
         for (auto skip = rank - static_cast<unsigned>((sums << 8) >> byte & 255); skip > 0; --skip) left &= left - 1;
@@ -231,7 +238,7 @@ class line {
     // Remainders of ranks [from, end) of a half move to the next rank.
     constexpr void shift_up(bool mirrored, unsigned from, unsigned end) noexcept {
         if (!std::is_constant_evaluated() && std::endian::native == std::endian::little) {
-            auto* const slots = reinterpret_cast<std::uint8_t*>(words.data() + 2);
+            auto* const slots = reinterpret_cast<std::uint8_t*>(words.data()) + line_layout::remainders_byte;
             if (!mirrored) {
                 std::memmove(slots + from + 1, slots + from, end - from);
             } else {
@@ -246,18 +253,18 @@ class line {
             words[0] = marks;
             return;
         }
-        const std::uint64_t upright = reverse(marks);  // bits 48..111
-        words[0] = (words[0] & low(48)) | upright << 48;
-        words[1] = (words[1] & ~low(48)) | upright >> 16;
+        const std::uint64_t upright = reverse(marks);
+        words[0] = (words[0] & low(line_layout::half_b_in_word_0.at)) | upright << line_layout::half_b_in_word_0.at;
+        words[1] = (words[1] & ~line_layout::half_b_in_word_1.mask()) | upright >> line_layout::half_b_in_word_0.width;
     }
     constexpr void set_remainder(unsigned slot, std::uint8_t value) noexcept {
-        std::uint64_t& word = words[2 + slot / 8];
-        const unsigned shift = 8 * (slot % 8);
+        std::uint64_t& word = words[word_of(slot)];
+        const unsigned shift = shift_of(slot);
         word = (word & ~(std::uint64_t{0xff} << shift)) | std::uint64_t{value} << shift;
     }
 };
 
-static_assert(sizeof(line) == 64);
+static_assert(sizeof(line) == line_layout::bytes);
 
 }  // namespace broom
 }  // namespace GENISTA_BROOM_NAMESPACE

@@ -20,9 +20,9 @@ side_memory::~side_memory() {
 result<void> side_memory::reserve(std::uint64_t granules) noexcept {
     // Readers of a torn block may run up to most_granules past its start.
     const std::uint64_t bytes = 8 * (granules + most_granules);
-    if (granules >> 31 != 0) {  // table.hpp keeps a flag in the top bit
-        return error::make(error_code::unsupported, "broom: %llu granules of side memory are more than 2^31",
-                           static_cast<unsigned long long>(granules));
+    if (granules >> handle_place_bits != 0) {  // a flag lies above the place
+        return error::make(error_code::unsupported, "broom: %llu granules of side memory are more than 2^%u",
+                           static_cast<unsigned long long>(granules), handle_place_bits);
     }
     void* const address =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

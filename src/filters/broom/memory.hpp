@@ -34,6 +34,7 @@
 #include "filters/broom/budget.hpp"
 #include "genista/base/result.hpp"
 #include "genista/detail/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/layout.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {

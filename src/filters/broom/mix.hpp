@@ -45,21 +45,27 @@ class mixer {
             for (std::size_t i = 0; i < count; ++i) out[first + i] = from_cipher(keys[first + i], blocks[i]);
         }
     }
-    //     seed, bits 0..5 group | 6..13 remainder | 14..21 tail | 30..32 overflow class
-    //           | 33..56 tag | 57..63 stream
     [[nodiscard]] static constexpr mixed unsalted(const digest& d) noexcept {
-        constexpr std::uint64_t low = (std::uint64_t{1} << 33) - 1;
-        return {{(d.seed & low) | d.seed >> 57 << 33, d.seed >> 33 & 0xffffff}};
+        constexpr std::uint64_t base_and_class = ~mixed_layout::first_stream.mask();
+        const std::uint64_t stream = mixed_layout::seed_stream.of(d.seed);
+        return {.first = (d.seed & base_and_class) | mixed_layout::first_stream.put(stream),
+                .second = mixed_layout::seed_tag.of(d.seed)};
     }
+    // The same for look-ups that end with the tag: it is not cut to its width, and there is no
+    // stream.
+    [[nodiscard]] static constexpr mixed unsalted_without_stream(const digest& d) noexcept {
+        return {.first = d.seed, .second = mixed_layout::seed_tag.uncut(d.seed)};
+    }
+    // What the cipher makes of the block (seed, position ^ salt word).
+    [[nodiscard]] static constexpr mixed from_block(const digest& made) noexcept { return {made.position, made.seed}; }
 
     [[nodiscard]] const hash_state& state() const noexcept { return cipher_.state(); }
 
   private:
     [[nodiscard]] static mixed from_cipher(const digest& d, const digest& made) noexcept {
-        mixed words{{made.position, made.seed}};
-        if (faults.backyard_unsalted) {
-            words.word[1] = (words.word[1] & ~std::uint64_t{0xffffffff}) | (d.seed & 0xffffffff);
-        }
+        mixed words = from_block(made);
+        if (faults.backyard_unsalted)
+            words.second = mixed_layout::tag.replaced(words.second, mixed_layout::tag.of(d.seed));
         return words;
     }
 

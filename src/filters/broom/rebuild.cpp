@@ -10,7 +10,9 @@ namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 result<void> core::rebuild(range_source& source, unsigned threads) noexcept try {
-    while (true) {
+    // Each further round follows a growth that another call began: no table doubles so often.
+    constexpr int most_rounds = 64;
+    for (int round = 0; round < most_rounds; ++round) {
         {
             const std::lock_guard only_one{growing_};
             if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
@@ -28,6 +30,7 @@ result<void> core::rebuild(range_source& source, unsigned threads) noexcept try 
         if (!all) return all.error();
         if (*all) return {};
     }
+    return error::make(error_code::timeout, "broom: the filter grew during every one of %d rebuilds", most_rounds);
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
 }
@@ -62,11 +65,11 @@ result<bool> core::rebuild_all(table& in, range_source& source, unsigned threads
 // A cluster for each read, under one lock.
 result<bool> core::rebuild_bins(table& in, std::uint64_t first, std::uint64_t stop, range_source& source) {
     population r;
-    int attempts = 0;
+    attempts left{writers_};
     while (first < stop) {
         if (options_.grows && wants_to_grow()) return false;
         const std::uint64_t end = std::min(first + bins_per_cluster, stop);
-        const backoff_scope quiet{writers_, attempts++ >= patient_attempts};
+        if (!left.next()) return left.used_up();
         const std::uint32_t version = in.version(first);
         if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
             return got.error();
@@ -74,7 +77,7 @@ result<bool> core::rebuild_bins(table& in, std::uint64_t first, std::uint64_t st
         if (held.version() != version) continue;
         if (!rebuild_cluster(in, held, first, r.members)) return false;
         first = end;
-        attempts = 0;
+        left.succeeded();
     }
     return true;
 }

@@ -28,14 +28,13 @@
 
 #include "genista/base/result.hpp"
 #include "genista/detail/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/layout.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
-inline constexpr unsigned salt_codes = 255;
-inline constexpr unsigned long_salt = 255;
-inline constexpr unsigned salt_number_bits = 44;
+inline constexpr unsigned salt_number_bits = block_layout::salt_number.width;
 
 struct salt {
     std::uint64_t number = 0;

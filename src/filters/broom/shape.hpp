@@ -14,17 +14,18 @@
 #include <cmath>
 #include <cstdint>
 #include "genista/detail/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/layout.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
-inline constexpr unsigned most_tail_bits = 16;
-inline constexpr unsigned most_tail_bits_unsalted = 8;  // of a first epoch without salt (mix.hpp)
-inline constexpr unsigned backyard_per_bin = 64;        // K
+inline constexpr unsigned most_tail_bits = mixed_layout::tail.width;
+// Of a first epoch without salt (mix.hpp), whose tags are shorter.
+inline constexpr unsigned most_tail_bits_unsalted = mixed_layout::seed_tag.width - block_layout::tag_low_bits;
+inline constexpr unsigned backyard_per_bin = 64;  // K
 // A renewal may add this many entries beyond K, if R holds refused keys that it cannot distinguish
 // from stored ones (epoch.hpp).
 inline constexpr unsigned entries_beyond = 8;
-inline constexpr unsigned bins_per_cluster = 16;  // bins of a cluster: they share a side block and a lock
 
 // B: extended slots a bin may have before it is renewed instead. Each costs an extension of 18
 // bits. The experiment broom-space measures the cost of an endless attack, broom-replay that
@@ -46,9 +47,13 @@ struct shape {
         return made;
     }
 
-    [[nodiscard]] constexpr unsigned tag_bits() const noexcept { return 16 + tail_bits; }
-    [[nodiscard]] constexpr unsigned tail_bytes_per_bin() const noexcept { return 6 * tail_bits; }  // 48 slots
+    [[nodiscard]] constexpr unsigned tag_bits() const noexcept { return block_layout::tag_low_bits + tail_bits; }
+    [[nodiscard]] constexpr unsigned tail_bytes_per_bin() const noexcept { return slots_per_bin / 8 * tail_bits; }
 };
+
+static_assert(slots_per_bin % 8 == 0, "the tails of a bin are whole bytes");
+static_assert(shape{most_tail_bits}.tag_bits() <= mixed_layout::tag.width);
+static_assert(mixed_layout::tail.at + most_tail_bits_unsalted <= mixed_layout::overflow_class.at);
 
 }  // namespace broom
 }  // namespace GENISTA_BROOM_NAMESPACE

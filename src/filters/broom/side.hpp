@@ -28,10 +28,9 @@
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
-inline constexpr unsigned side_extension_bits = 18;          // bin 4, payload 14
-inline constexpr unsigned side_extension_payload_bits = 14;  // slot 6, then up to 7 bits below a leading one
-inline constexpr unsigned bits_per_side_extension = side_extension_payload_bits - 6 - 1;
+inline constexpr unsigned bits_per_side_extension = block_layout::coded_in_payload.width - 1;  // below a leading one
 inline constexpr unsigned most_extension_bits = 60;  // beyond that the bin is renewed
+static_assert(most_extension_bits <= mixed_layout::stream_bits);
 inline constexpr unsigned most_side_extensions_per_bin =
     extensions_per_bin * ((most_extension_bits + bits_per_side_extension - 1) / bits_per_side_extension);
 
@@ -40,13 +39,23 @@ struct side_extension {
     std::uint32_t payload;
 
     [[nodiscard]] static constexpr side_extension from(std::uint64_t raw) noexcept {
-        return {static_cast<unsigned>(raw & 15),
-                static_cast<std::uint32_t>(raw >> 4 & ((1u << side_extension_payload_bits) - 1))};
+        return {block_layout::bin.number(raw), static_cast<std::uint32_t>(block_layout::extension_payload.number(raw))};
     }
-    [[nodiscard]] constexpr std::uint64_t raw() const noexcept { return std::uint64_t{payload} << 4 | bin; }
-    [[nodiscard]] constexpr unsigned slot() const noexcept { return payload & 63; }
+    [[nodiscard]] static constexpr side_extension of(unsigned bin, unsigned slot, std::uint64_t coded) noexcept {
+        return {bin, static_cast<std::uint32_t>(block_layout::coded_in_payload.put(coded) |
+                                                block_layout::slot_in_payload.put(slot))};
+    }
+    [[nodiscard]] constexpr std::uint64_t raw() const noexcept {
+        return block_layout::extension_payload.put(payload) | block_layout::bin.put(bin);
+    }
+    [[nodiscard]] constexpr unsigned slot() const noexcept { return block_layout::slot_in_payload.number(payload); }
+    constexpr void set_slot(unsigned slot) noexcept {
+        payload = static_cast<std::uint32_t>(block_layout::slot_in_payload.replaced(payload, slot));
+    }
     // Adaptivity bits below a leading one; 0 in no valid extension.
-    [[nodiscard]] constexpr std::uint64_t coded() const noexcept { return payload >> 6; }
+    [[nodiscard]] constexpr std::uint64_t coded() const noexcept {
+        return block_layout::coded_in_payload.uncut(payload);
+    }
 
     friend constexpr bool operator==(const side_extension&, const side_extension&) noexcept = default;
 };
@@ -76,7 +85,7 @@ struct slot_set {
     // first of them moves to is not in the set.
     constexpr void move_ranks(bool mirrored, unsigned from, unsigned end, bool up) noexcept {
         if (from >= end) return;
-        // Rank r of the mirrored half is slot 47 - r.
+        // The mirrored half counts its slots from the last one down.
         const unsigned first = mirrored ? slots_per_bin - end : from;
         const unsigned beyond = mirrored ? slots_per_bin - from : end;
         const std::uint64_t slots = (std::uint64_t{1} << beyond) - (std::uint64_t{1} << first);
@@ -145,7 +154,7 @@ struct side_list {
     }
     // The memory of adaptivity bits and tombstones.
     [[nodiscard]] std::uint64_t learnt_bits() const noexcept {
-        return extensions.size() * side_extension_bits + std::uint64_t{bins_with_tombstones()} * slots_per_bin;
+        return extensions.size() * block_layout::extension_bits + std::uint64_t{bins_with_tombstones()} * slots_per_bin;
     }
     // Does the side structure say more about some slot than its line does?
     [[nodiscard]] bool has_slot_data() const noexcept { return !extensions.empty() || bins_with_tombstones() != 0; }
@@ -155,8 +164,7 @@ struct side_list {
         for (unsigned done = 0; done < bits.length;) {
             const unsigned here = std::min(bits_per_side_extension, bits.length - done);
             const std::uint64_t piece = (bits.bits >> done) & ((std::uint64_t{1} << here) - 1);
-            const auto coded = static_cast<std::uint32_t>(piece | std::uint64_t{1} << here);
-            add_extension({bin, coded << 6 | slot});
+            add_extension(side_extension::of(bin, slot, piece | std::uint64_t{1} << here));
             done += here;
         }
     }
@@ -211,7 +219,7 @@ struct side_list {
             const unsigned rank = mirrored ? slots_per_bin - 1 - n.slot() : n.slot();
             if (rank < from_rank || rank >= used) continue;  // not in the part that moves, or in the other half
             const unsigned moved = static_cast<unsigned>(static_cast<int>(rank) + by);
-            n.payload = (n.payload & ~63u) | line::slot_of(mirrored, moved);
+            n.set_slot(line::slot_of(mirrored, moved));
         }
     }
 };

@@ -91,7 +91,7 @@ void table::prepare(std::uint64_t end) noexcept {
         tails_.take_pages(stop == bins_ ? tails_.size_bytes() : stop * shape_.tail_bytes_per_bin() + 8);
         sides_.take_pages(stop == bins_ ? sides_.size_bytes() : handle_bytes(stop));
         for (; bin < stop; ++bin) {
-            for (std::size_t i = 0; i < 8; ++i) line_words(bin)[i] = empty.words[i];
+            for (std::size_t i = 0; i < line_layout::words; ++i) line_words(bin)[i] = empty.words[i];
         }
         prepared_.store(bin, std::memory_order_release);
     }
@@ -157,14 +157,12 @@ void table::store_side(std::uint64_t bin, side_memory::handle block, bool has_sl
 std::uint32_t table::load_tail(std::uint64_t bin, unsigned slot) const noexcept {
     if (shape_.tail_bits == 0) return 0;
     const auto* const words = reinterpret_cast<const std::uint64_t*>(tails_.data());
-    const std::uint64_t bit = bin * shape_.tail_bytes_per_bin() * 8 + std::uint64_t{slot} * shape_.tail_bits;
-    return static_cast<std::uint32_t>(bits_at(words, bit, shape_.tail_bits));
+    return static_cast<std::uint32_t>(bits_at(words, tail_at(bin, slot, shape_.tail_bits), shape_.tail_bits));
 }
 
 void table::store_tail(std::uint64_t bin, unsigned slot, std::uint32_t tail) noexcept {
     auto* const words = reinterpret_cast<std::uint64_t*>(tails_.data());
-    const std::uint64_t bit = bin * shape_.tail_bytes_per_bin() * 8 + std::uint64_t{slot} * shape_.tail_bits;
-    set_bits_at(words, bit, shape_.tail_bits, tail);
+    set_bits_at(words, tail_at(bin, slot, shape_.tail_bits), shape_.tail_bits, tail);
 }
 
 void table::read(std::uint64_t bin, bin_image& image) const {
@@ -227,7 +225,7 @@ void table::exchange_sides(std::uint64_t bin, const side_change& change, const s
 void table::store_bin(std::uint64_t bin, const line& slots,
                       const std::array<std::uint32_t, slots_per_bin>& tails) noexcept {
     const std::uint8_t old_code = load_line(bin).salt();
-    for (std::size_t i = 0; i < 8; ++i) store_word(line_words(bin) + i, slots.words[i]);
+    for (std::size_t i = 0; i < line_layout::words; ++i) store_word(line_words(bin) + i, slots.words[i]);
     if (shape_.tail_bits != 0) {
         for (unsigned slot = 0; slot < slots_per_bin; ++slot) store_tail(bin, slot, tails[slot]);
     }

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "filters/broom/budget.hpp"
 #include "filters/broom/fingerprint.hpp"
@@ -39,6 +40,12 @@
 
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
+
+// A key under a salt of its bin.
+struct present {
+    mixed words;
+    fingerprint print;
+};
 
 // A copy of a bin, to be changed and committed.
 struct bin_image {
@@ -96,6 +103,10 @@ class table {
     [[nodiscard]] mixed mix(const digest& d, const salt& of) const noexcept {
         return book_->is_unsalted(of) ? mixer::unsalted(d) : mixer_(d, of.word);
     }
+    [[nodiscard]] present under(const digest& d, const salt& of) const noexcept {
+        const mixed words = mix(d, of);
+        return {words, fingerprint::of(words, shape_)};
+    }
     // REQUIRES: out.size() == keys.size().
     void mix(std::span<const digest> keys, const salt& of, std::span<mixed> out) const noexcept {
         if (!book_->is_unsalted(of)) return mixer_(keys, of.word, out);
@@ -147,7 +158,7 @@ class table {
         lock(const lock&) = delete;
         lock& operator=(const lock&) = delete;
         ~lock() {
-            if (changed_) version_.store(before_ + 4, std::memory_order_release);
+            if (changed_) version_.store(before_ + broom_change, std::memory_order_release);
             if (alone_) {
                 writers_.leave();
             } else {
@@ -192,13 +203,15 @@ class table {
     void open_bin(cluster_image& cluster, unsigned bin_in_cluster) const noexcept;
     void commit_cluster(lock& held, std::uint64_t first, const cluster_image& cluster, budget_class from);
 
-    // The usual insert, without an image: the key's half has a free slot, no key has its base or
-    // tag, and no extension of the bin has to follow slots that move. False: one of these is not
-    // certain, and nothing has changed.
-    [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
-    // The usual overflow: the key's half has no free slot, no key has its base or tag, and the
-    // backyard has room.
-    [[nodiscard]] bool join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept;
+    // The salt of a bin, if a code stands for it: no side block is read.
+    [[nodiscard]] std::optional<salt> coded_salt(std::uint64_t bin) const noexcept {
+        const std::uint8_t code = load_line(bin).salt();
+        return code == long_salt ? std::nullopt : std::optional{book_->of_code(code)};
+    }
+    // The usual insert, without an image: no key has this base or tag, and the key takes a slot, if
+    // no extension of the bin has to follow slots that move, or else an entry of a short backyard.
+    // False: one of these is not certain, and nothing has changed.
+    [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const fingerprint& f) noexcept;
     // The usual erase: the slot with the key's base becomes a tombstone. REQUIRES: that slot is the
     // key's. `no`: the bin needs a renewal, because there is no such slot, the bin is full of
     // tombstones (epoch.hpp), or an entry has the key's tag, with which it would be a certain match
@@ -230,7 +243,8 @@ class table {
     // Snapshots (table_snapshot.cpp). Appends one cluster to `to`, copied under its lock: other
     // threads may write meanwhile. May throw std::bad_alloc.
     static constexpr std::size_t most_cluster_bytes =
-        8 + bins_per_cluster * (sizeof(line) + 6 * most_tail_bits) + 8 * side_memory::most_granules;
+        8 + bins_per_cluster * (sizeof(line) + shape{most_tail_bits}.tail_bytes_per_bin()) +
+        8 * side_memory::most_granules;
     void save_cluster(std::uint64_t first, std::vector<std::byte>& to) const;
     // Reads the clusters of bins [first, end), from the last to the first, off the front of
     // `clusters`. For any bytes: a table that keeps the law in every one of these bins, or an
@@ -269,11 +283,11 @@ class table {
         return ((bins_ - 1) >> stripe_shift_) + 1;
     }
     [[nodiscard]] std::uint64_t* line_words(std::uint64_t bin) const noexcept {
-        return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(lines_.data())) + 8 * bin;
+        return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(lines_.data())) + line_layout::words * bin;
     }
     [[nodiscard]] line load_line(std::uint64_t bin) const noexcept {
         line copy;
-        for (std::size_t i = 0; i < 8; ++i) copy.words[i] = load_word(line_words(bin) + i);
+        for (std::size_t i = 0; i < line_layout::words; ++i) copy.words[i] = load_word(line_words(bin) + i);
         return copy;
     }
     [[nodiscard]] side_memory::handle& side_of(std::uint64_t bin) const noexcept {
@@ -290,6 +304,9 @@ class table {
         std::uint64_t granules = 0;
         std::uint64_t old_learnt_bits = 0;
     };
+    void add_slot_quickly(lock& held, std::uint64_t bin, line& slots, const fingerprint& f) noexcept;
+    [[nodiscard]] bool add_entry_quickly(lock& held, std::uint64_t bin, line& slots, const side_block& block,
+                                         const fingerprint& f) noexcept;
     // The block of the bin's cluster, or an empty one.
     [[nodiscard]] side_block quick_block(std::uint64_t bin) const noexcept;
     // Replaces the cluster's block by what write(words) writes, `needed` granules. False: no

@@ -51,7 +51,7 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
         // The slot has the base of x: at most one slot has it [law L3]. A tombstone matches
         // nothing; an extension must agree.
         bool match = true;
-        std::uint64_t stream = first_stream_bits(m);
+        std::uint64_t stream = m.stream();
         if (const std::uint64_t* const words = side(); words != nullptr) {
             const side_block block{words, shape_};
             if (block.tombstones_of(bin_in_cluster).has(slot)) match = faults.dead_slot_matches;
@@ -73,11 +73,7 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
     const std::uint64_t* const words = side();
     if (words == nullptr) return false;
     const side_block block{words, shape_};
-    const side_block::range here = block.backyard_of(bin_in_cluster);
-    for (unsigned i = here.first; i < here.end; ++i) {
-        if (block.tag(i) == f.tag) return true;
-    }
-    return false;
+    return block.has_tag(block.backyard_of(bin_in_cluster), f.tag);
 }
 
 }  // namespace broom

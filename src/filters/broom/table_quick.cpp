@@ -8,28 +8,31 @@
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
-bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
+bool table::join_quickly(lock& held, std::uint64_t bin, const fingerprint& f) noexcept {
     line slots = load_line(bin);
-    if (slots.salt() == long_salt) return false;
-    const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
-    const bool mirrored = f.key.mirrored();
-    // With tails, a slot of the same group and remainder may have another base: the general path
-    // compares tails.
-    if (slots.matches(f.key) != 0 || !slots.has_room(mirrored)) return false;
-    if (const side_memory::handle handle = load_side(bin); handle != 0) {
-        const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
-        const side_block block{memory_.words(handle), shape_};
-        const unsigned first_extension = block.first_extension_of(bin_in_cluster);
-        if (first_extension < block.extensions() && block.extension_at(first_extension).bin == bin_in_cluster)
-            return false;
-        if (block.tombstones_at(bin_in_cluster) != 0) return false;
-        const side_block::range here = block.backyard_of(bin_in_cluster);
-        if (here.end - here.first >= backyard_per_bin && !faults.full_bins_read_on_collision())
-            return false;  // core::join
-        for (unsigned i = here.first; i < here.end; ++i) {
-            if (block.tag(i) == f.tag) return false;
-        }
+    // With tails any slot with the key's quotient and remainder counts as one with its base
+    // (fits.hpp): the general path compares tails.
+    const place by_line = place_by_line(slots.matches(f.key) != 0, slots.has_room(f.key.mirrored()));
+    if (by_line == place::none) return false;
+    const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
+    const side_block block = quick_block(bin);
+    const side_block::range entries = block.backyard_of(bin_in_cluster);
+    const bool full = entries.size() >= backyard_per_bin && !faults.full_bins_read_on_collision();
+    switch (place_beside_entries(by_line, full || block.has_tag(entries, f.tag))) {
+        case place::slot:
+            if (block.has_extensions_of(bin_in_cluster) || block.tombstones_at(bin_in_cluster) != 0) return false;
+            add_slot_quickly(held, bin, slots, f);
+            return true;
+        case place::entry:
+            return entries.size() < backyard_quickly && add_entry_quickly(held, bin, slots, block, f);
+        case place::none:
+            break;
     }
+    return false;
+}
+
+void table::add_slot_quickly(lock& held, std::uint64_t bin, line& slots, const fingerprint& f) noexcept {
+    const bool mirrored = f.key.mirrored();
     held.touch();
     const unsigned before = slots.used(mirrored);
     const unsigned rank = slots.insert(f.key);
@@ -39,22 +42,12 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
         }
         store_tail(bin, line::slot_of(mirrored, rank), f.tail);
     }
-    for (std::size_t i = 0; i < 8; ++i) store_word(line_words(bin) + i, slots.words[i]);
-    return true;
+    for (std::size_t i = 0; i < line_layout::words; ++i) store_word(line_words(bin) + i, slots.words[i]);
 }
 
-bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept {
-    line slots = load_line(bin);
-    if (slots.salt() == long_salt) return false;
-    const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
-    if (slots.matches(f.key) != 0 || slots.has_room(f.key.mirrored())) return false;
+bool table::add_entry_quickly(lock& held, std::uint64_t bin, line& slots, const side_block& block,
+                              const fingerprint& f) noexcept {
     const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
-    const side_block block = quick_block(bin);
-    const side_block::range here = block.backyard_of(bin_in_cluster);
-    if (here.end - here.first >= backyard_quickly) return false;
-    for (unsigned i = here.first; i < here.end; ++i) {
-        if (block.tag(i) == f.tag) return false;
-    }
     const std::uint64_t needed = side_block::granules(block.backyard() + 1, block.extensions(), block.salts(),
                                                       block.bins_with_tombstones(), shape_);
     if (!replace_block(held, bin, block, needed, budget_class::inserts, block.has_slot_data(),
@@ -62,27 +55,22 @@ bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcep
         return false;
     }
     slots.set_overflow(static_cast<std::uint8_t>(slots.overflow() | 1u << f.overflow_class));
-    store_word(line_words(bin) + 1, slots.words[1]);
+    store_word(line_words(bin) + line_layout::top_word, slots.words[line_layout::top_word]);
     return true;
 }
 
 table::buried table::bury_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
     const line slots = load_line(bin);
     if (slots.salt() == long_salt) return buried::unsure;
-    const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
+    const fingerprint f = under(d, book_->of_code(slots.salt())).print;
     std::uint64_t hits = slots.matches(f.key);
     while (hits != 0 && load_tail(bin, static_cast<unsigned>(std::countr_zero(hits))) != f.tail) hits &= hits - 1;
     if (hits == 0) return buried::no;
     const auto slot = static_cast<unsigned>(std::countr_zero(hits));
     const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
     const side_block block = quick_block(bin);
-    const unsigned first_extension = block.first_extension_of(bin_in_cluster);
-    if (first_extension < block.extensions() && block.extension_at(first_extension).bin == bin_in_cluster)
-        return buried::unsure;
-    const side_block::range here = block.backyard_of(bin_in_cluster);
-    for (unsigned i = here.first; i < here.end; ++i) {
-        if (block.tag(i) == f.tag) return buried::no;
-    }
+    if (block.has_extensions_of(bin_in_cluster)) return buried::unsure;
+    if (block.has_tag(block.backyard_of(bin_in_cluster), f.tag)) return buried::no;
     slot_set tombstones = block.tombstones_of(bin_in_cluster);
     if (tombstones.has(slot) || (slots.is_full() && tombstones.size() >= tombstones_in_full_bin)) return buried::no;
     if (const std::uint64_t at = block.tombstones_at(bin_in_cluster); at != 0) {

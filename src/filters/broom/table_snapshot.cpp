@@ -75,7 +75,7 @@ result<void> table::load_cluster(std::uint64_t first, std::span<const std::byte>
     const std::uint64_t granules = word_at(clusters, 0);
     clusters = clusters.subspan(8);
     for (std::uint64_t bin = first; bin < first + bins; ++bin) {
-        for (std::size_t i = 0; i < 8; ++i) line_words(bin)[i] = word_at(clusters, 8 * i);
+        for (std::size_t i = 0; i < line_layout::words; ++i) line_words(bin)[i] = word_at(clusters, 8 * i);
         clusters = clusters.subspan(sizeof(line));
     }
     if (tail_bytes != 0) std::memcpy(tails_.data() + first * shape_.tail_bytes_per_bin(), clusters.data(), tail_bytes);

@@ -63,32 +63,11 @@ class writers {
 struct writer_counters {
     writers all;
     std::atomic<std::uint64_t> keys = 0;
-    std::atomic<unsigned> back_off = 0;                                     // operations that ask writers to hold back
+    // Operations that ask writers to hold back (attempts.hpp): before they begin, writers wait a
+    // little, but never for long, so that none is blocked for good.
+    std::atomic<unsigned> back_off = 0;
     std::array<std::atomic<std::uint32_t>, broom_claim_counters> claims{};  // raised under the lock of the bin's stripe
 };
-
-// While one exists, writers wait a little before they begin. They never wait for long, so it cannot
-// block a writer for good.
-class backoff_scope {
-  public:
-    backoff_scope(writer_counters& of, bool wanted) noexcept : of_{of}, wanted_{wanted} {
-        if (wanted_) of_.back_off.fetch_add(1, std::memory_order_relaxed);
-    }
-    backoff_scope(const backoff_scope&) = delete;
-    backoff_scope& operator=(const backoff_scope&) = delete;
-    ~backoff_scope() {
-        if (wanted_) of_.back_off.fetch_sub(1, std::memory_order_relaxed);
-    }
-
-  private:
-    writer_counters& of_;
-    bool wanted_;
-};
-
-// After this many readings of R during which writers changed the bin, writers are asked to hold
-// back for a moment. R is never read under the lock of a stripe. (Growth and rebuilding read it
-// under a lock of their own: docs/filters/broom.md, "Threads".)
-inline constexpr int patient_attempts = 4;
 
 }  // namespace broom
 }  // namespace GENISTA_BROOM_NAMESPACE

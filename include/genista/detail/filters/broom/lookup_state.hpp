@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "genista/detail/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/layout.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/detail/hash/hash_state.hpp"
 #include "genista/hash/key.hpp"
@@ -46,16 +47,12 @@ struct broom_joined_many {
 // counters than threads.
 inline constexpr std::uint64_t broom_claim_counters = 128;
 
-// Bits of a version word; the bits from 2 on count changes.
-inline constexpr std::uint32_t broom_writing = 1;  // a writer changes bins of the stripe
-inline constexpr std::uint32_t broom_leaving = 2;  // bins of this table move to a larger one: the core answers
-
 // Lock of a stripe, between writers: 1 while a writer holds it.
 using broom_lock = std::atomic<std::uint8_t>;
 
 // The fields that every look-up reads come first, in one cache line.
 struct alignas(64) broom_lookup_state {
-    const std::byte* lines = nullptr;  // 64 bytes for each bin
+    const std::byte* lines = nullptr;  // line_layout::bytes for each bin
     std::uint64_t bins = 0;
     const std::atomic<std::uint32_t>* versions = nullptr;  // one for each stripe of bins
     std::uint64_t stripe_shift = 0;                        // stripe = bin >> shift
@@ -79,7 +76,7 @@ struct alignas(64) broom_lookup_state {
 
     // Prefetches the line of a key that will be changed soon.
     void prefetch_to_change(std::uint64_t position) const noexcept {
-        __builtin_prefetch(lines + 64 * scale(position, bins), 1);
+        __builtin_prefetch(lines + broom::line_layout::bytes * scale(position, bins), 1);
     }
     // The mark of the bin of this position. A bin that is being changed or has a long salt gets a
     // mark that equals no epoch.
@@ -94,10 +91,11 @@ struct alignas(64) broom_lookup_state {
     }
     // The same for a thread that holds the bin's lock.
     [[nodiscard]] broom_epoch_mark mark_of_locked(std::uint64_t bin) const noexcept {
-        const std::uint64_t top =
-            __atomic_load_n(reinterpret_cast<const std::uint64_t*>(lines) + 8 * bin + 1, __ATOMIC_ACQUIRE);
-        const auto code = static_cast<std::uint8_t>(top >> 48);
-        if (code == 255) return {};
+        const std::uint64_t* const words =
+            reinterpret_cast<const std::uint64_t*>(lines) + broom::line_layout::words * bin;
+        const std::uint64_t top = __atomic_load_n(words + broom::line_layout::top_word, __ATOMIC_ACQUIRE);
+        const auto code = static_cast<std::uint8_t>(broom::line_layout::salt.number(top));
+        if (code == broom::long_salt) return {};
         const std::uint32_t claimed =
             faults.bury_ignores_claims ? 0 : claims[bin % broom_claim_counters].load(std::memory_order_acquire);
         return {lines, salt_numbers[code].load(std::memory_order_acquire), claimed, code};
