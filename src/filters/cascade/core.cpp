@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "filters/index_read.hpp"
+#include "genista/detail/remote/record_check.hpp"
 
 namespace genista::cascade {
 
@@ -66,15 +67,15 @@ void core::finish(index_source& remote) {
 result<std::vector<core::resident>> core::residents_of(const place& at, index_source& remote) {
     std::vector<resident> found;
     bool starved = false, fits = true;
+    remote_detail::record_order order;
     const std::uint64_t position = record_place(at, {}).position;
     ++remote_reads_;
     const auto read = remote.each({position, position}, never_throwing(starved, [&](const digest& where, key_view key) {
                                       const digest d = hash_(key);
-                                      fits = where == record_place(at, d) && state_->value(at.level, d) == at.value;
+                                      fits = where == record_place(at, d) && state_->value(at.level, d) == at.value &&
+                                             order.ascends(where, key);
                                       if (!fits) return false;
-                                      const bool again = std::ranges::any_of(
-                                          found, [&](const resident& each) { return each.key == key.text(); });
-                                      if (!again) found.push_back({d, std::string{key.text()}});
+                                      found.push_back({d, std::string{key.text()}});
                                       return true;
                                   }));
     if (starved) throw std::bad_alloc{};

@@ -75,7 +75,8 @@ class core {
         digest d{};
         std::string key{};
     };
-    // All keys that have this place: one range read. An error unless each record belongs there.
+    // All keys that have this place: one range read. An error unless each record belongs there,
+    // once.
     [[nodiscard]] result<std::vector<resident>> residents_of(const place& at, index_source& remote);
 
     // ---- core.cpp
