@@ -2,7 +2,7 @@
 #include "filters/index_book.hpp"
 
 #include <new>
-#include <optional>
+#include <set>
 #include <utility>
 
 namespace genista {
@@ -57,15 +57,15 @@ result<bool> index_book::put_again(const index_change& record, index_source& rem
 }
 
 result<void> index_book::clear(position_range within, index_source& remote) {
-    constexpr std::size_t at_once = 1024;
-    constexpr int most_vain = 16;
+    constexpr std::size_t at_once = 1024, most_vain = 16;
     std::vector<index_change> found;
     found.reserve(at_once);
     // Repeats until a read finds nothing: a record that R returned at another record's place is
-    // still there after the first round.
-    std::optional<digest> first;
-    int vain = 0;
-    do {
+    // still there after the first round. But a round that begins as another one began is in vain,
+    // and a replica that lags behind, or two of them in turn, could give such rounds for ever.
+    std::set<std::pair<digest, std::string>> beginnings;
+    std::size_t vain = 0;
+    while (true) {
         found.clear();
         bool starved = false, inside = true;
         const auto read = remote.each(within, [&](const digest& place, key_view key) {
@@ -83,16 +83,15 @@ result<void> index_book::clear(position_range within, index_source& remote) {
         if (starved) throw std::bad_alloc{};
         if (!inside)
             return error::make(error_code::corrupt, "the index gave a record from outside the range that was read");
-        vain = !found.empty() && first == found.front().place ? vain + 1 : 0;
-        if (vain > most_vain)
-            return error::make(error_code::corrupt, "the index does not let go of a record that was erased %d times",
-                               vain);
-        if (!found.empty()) first = found.front().place;
+        if (found.empty()) return {};
+        if (!beginnings.emplace(found.front().place, found.front().key).second &&
+            ++vain > most_vain + beginnings.size())
+            return error::make(error_code::corrupt, "the index does not let go of records that were erased: %zu reads",
+                               vain + beginnings.size());
         for (const index_change& each : found) {
             if (auto gone = apply(each, remote); !gone) return gone;
         }
-    } while (!found.empty());
-    return {};
+    }
 }
 
 result<void> index_book::clear(index_source& remote) {

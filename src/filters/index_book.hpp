@@ -39,7 +39,8 @@ class index_book {
     [[nodiscard]] result<bool> put_again(const index_change& record, index_source& remote);
 
     // Removes all records of a range. Repeats until a read finds none, because one answer of R may
-    // be wrong. An error leaves some of them.
+    // be wrong; an error if R goes on naming records that were erased. An error leaves some of
+    // them.
     [[nodiscard]] static result<void> clear(position_range within, index_source& remote);
 
     // Removes everything from the index, pending writes included: the filter is rebuilt.

@@ -35,8 +35,8 @@ struct index_member {
 inline constexpr std::size_t members_at_once = 4096;
 
 // Reads about members_at_once keys from a position on, and all of the last position; fewer means
-// that they are the last ones. A record that does not belong where R returned it is an error. May
-// throw std::bad_alloc.
+// that they are the last ones. A record that does not belong where R returned it, or comes twice,
+// is an error. May throw std::bad_alloc.
 [[nodiscard]] result<std::vector<index_member>> members_from(std::uint64_t position, const hasher& hash,
                                                              index_source& remote);
 

@@ -207,5 +207,24 @@ TEST(keys, of_text_and_of_its_bytes_are_the_same_key) {
     EXPECT_EQ(hash("ada"), hash(key_view{bytes.data(), bytes.size()}));
 }
 
+// It was read beyond its end: the key was whatever the memory behind it made of it.
+TEST(keys, of_an_array_of_char_end_with_the_array) {
+    const struct {
+        char name[3];
+        char behind[4];
+    } field{{'a', 'd', 'a'}, "xyz"};
+    const char padded[8] = "ada";
+    const hasher hash{hash_key::from_seed(1)};
+    EXPECT_EQ(key_view{field.name}.size, 3u);
+    EXPECT_EQ(hash(field.name), hash("ada"));
+    EXPECT_EQ(hash(padded), hash("ada"));
+    EXPECT_EQ(key_view{""}.size, 0u);
+}
+
+// A literal zero is a null pointer, too, and std::string_view{0} reads it.
+static_assert(!std::is_constructible_v<key_view, int> && !std::is_constructible_v<key_view, unsigned>);
+static_assert(!std::is_constructible_v<key_view, std::nullptr_t>);
+static_assert(std::is_constructible_v<key_view, std::string_view> && std::is_convertible_v<std::string, key_view>);
+
 }  // namespace
 }  // namespace genista::test::key_arguments_test

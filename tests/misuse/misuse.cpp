@@ -100,4 +100,10 @@ void null_pointers(genista::bloom_filter& plain, genista::broom_filter& learning
     (void)store.put(nullptr, "value");       // misuse
 }
 
+void zeros(genista::bloom_filter& plain) {
+    (void)plain.insert(genista::key_view{0});     // misuse
+    (void)plain.insert(genista::key_view{0u});    // misuse
+    (void)plain.insert(genista::key_view{NULL});  // misuse
+}
+
 #endif

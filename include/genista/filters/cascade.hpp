@@ -19,10 +19,11 @@
 //       and come back: x, once a false positive, is one again with probability at most ε_1 < ε,
 //       whatever happens to the set.
 //
-// **Take it** where an insert must not read R: it never does. An erase and a false positive read
-// one range of the index for each level that they touch. It keeps its rate against every adversary
-// of the lab (`genista lab run adaptive-cascade`). What it cannot do is last: it is made for n
-// queries, then all n keys get new hash functions in one go. broom.hpp does not need that.
+// **Take it** where an insert must not read R: it does so only if the filter is full. An erase and
+// a false positive read one range of the index for each level that they touch. It keeps its rate
+// against every adversary of the lab (`genista lab run adaptive-cascade`). What it cannot do is
+// last: it is made for n queries, then all n keys get new hash functions in one go. broom.hpp does
+// not need that.
 //
 // R needs an index (remote/indexed.hpp): one record for each key, at its level and value.
 // Everything local is allocated when the filter is made, n log(1/ε) + O(n) bits.

@@ -39,7 +39,9 @@ concept integer_key_type = std::same_as<T, unsigned short> || std::same_as<T, un
 template <class T>
 concept not_a_key_type = std::is_arithmetic_v<T> && !integer_key_type<T>;
 
-// The bytes of a key, borrowed for one call. REQUIRES: text given as a const char* is not null.
+// The bytes of a key, borrowed for one call. REQUIRES: text given as a const char* is not null and
+// ends with a zero byte. An array of char is text up to its first zero byte, or up to its end: a
+// literal with a zero byte inside is a shorter key, as everywhere in C++.
 struct key_view {
     const std::byte* data = nullptr;
     std::size_t size = 0;
@@ -47,16 +49,26 @@ struct key_view {
     constexpr key_view() noexcept = default;
     explicit constexpr key_view(const std::byte* bytes, std::size_t count) noexcept : data{bytes}, size{count} {}
     constexpr key_view(std::span<const std::byte> bytes) noexcept : data{bytes.data()}, size{bytes.size()} {}
-    key_view(std::string_view text) noexcept
-        : data{reinterpret_cast<const std::byte*>(text.data())}, size{text.size()} {}
+    // A template also for std::string_view: a zero converts to one, by way of a null pointer.
     template <text_key_type Text>
-    key_view(const Text& text) noexcept : key_view{std::string_view{text}} {}
+    key_view(const Text& text) noexcept : key_view{bytes_of(text)} {}
+    template <std::size_t Size>
+    key_view(const char (&text)[Size]) noexcept : key_view{bytes_of({text, text_length(text, Size)})} {}
     template <bytes_key_type Bytes>
     constexpr key_view(const Bytes& bytes) noexcept : key_view{std::span<const std::byte>{bytes}} {}
     template <std::same_as<std::nullptr_t> Null>  // a template, because a literal 0u is a key and converts to nullptr_t
     key_view(Null) = delete;
 
     [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data), size}; }
+
+  private:
+    [[nodiscard]] static std::span<const std::byte> bytes_of(std::string_view text) noexcept {
+        return std::as_bytes(std::span{text});
+    }
+    [[nodiscard]] static constexpr std::size_t text_length(const char* text, std::size_t most) noexcept {
+        const char* const end = std::char_traits<char>::find(text, most, '\0');
+        return end == nullptr ? most : static_cast<std::size_t>(end - text);
+    }
 };
 
 // An integer key and its bytes. Calls take it where they take an integer.

@@ -89,8 +89,8 @@ class core {
     }
     // Does the key belong in the place of the record?
     [[nodiscard]] bool uses(const state& in, unsigned level, std::uint64_t cell, const digest& d) const noexcept;
-    // The keys that use a cell, in one range read. An error if a record does not belong there: it
-    // may stand in the place of one that does.
+    // The keys that use a cell, in one range read. An error if a record does not belong there or
+    // comes twice: it may stand in the place of one that does.
     [[nodiscard]] result<std::vector<index_member>> users_of(const state& in, unsigned level, std::uint64_t cell,
                                                              index_source& remote);
     // Removes all records of a key that has left R from the levels up to this one; then makes the

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "filters/adaptive_bloom/core.hpp"
+#include "genista/detail/remote/record_check.hpp"
 
 namespace genista::adaptive_bloom {
 
@@ -17,17 +18,16 @@ result<std::vector<index_member>> core::users_of(const state& in, unsigned level
     const std::uint64_t position = position_of(in.half, level, cell);
     std::vector<index_member> found;
     bool starved = false, fits = true;
+    remote_detail::record_order order;
     ++remote_reads_;
-    const auto read =
-        remote.each({position, position}, never_throwing(starved, [&](const digest& place, key_view key) {
-                        const digest d = hash_(key);
-                        fits = place.position == position && place.seed == d.seed && uses(in, level, cell, d);
-                        if (!fits) return false;
-                        const bool again = std::ranges::any_of(
-                            found, [&](const index_member& each) { return each.key == key.text(); });
-                        if (!again) found.push_back({d, std::string{key.text()}});
-                        return true;
-                    }));
+    const auto read = remote.each({position, position}, never_throwing(starved, [&](const digest& place, key_view key) {
+                                      const digest d = hash_(key);
+                                      fits = place.position == position && place.seed == d.seed &&
+                                             uses(in, level, cell, d) && order.ascends(place, key);
+                                      if (!fits) return false;
+                                      found.push_back({d, std::string{key.text()}});
+                                      return true;
+                                  }));
     if (starved) throw std::bad_alloc{};
     if (!read) return read.error();
     if (!fits)

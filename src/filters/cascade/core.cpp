@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "filters/index_read.hpp"
+#include "genista/detail/remote/record_check.hpp"
 
 namespace genista::cascade {
 
@@ -66,15 +67,15 @@ void core::finish(index_source& remote) {
 result<std::vector<core::resident>> core::residents_of(const place& at, index_source& remote) {
     std::vector<resident> found;
     bool starved = false, fits = true;
+    remote_detail::record_order order;
     const std::uint64_t position = record_place(at, {}).position;
     ++remote_reads_;
     const auto read = remote.each({position, position}, never_throwing(starved, [&](const digest& where, key_view key) {
                                       const digest d = hash_(key);
-                                      fits = where == record_place(at, d) && state_->value(at.level, d) == at.value;
+                                      fits = where == record_place(at, d) && state_->value(at.level, d) == at.value &&
+                                             order.ascends(where, key);
                                       if (!fits) return false;
-                                      const bool again = std::ranges::any_of(
-                                          found, [&](const resident& each) { return each.key == key.text(); });
-                                      if (!again) found.push_back({d, std::string{key.text()}});
+                                      found.push_back({d, std::string{key.text()}});
                                       return true;
                                   }));
     if (starved) throw std::bad_alloc{};
@@ -86,13 +87,23 @@ result<std::vector<core::resident>> core::residents_of(const place& at, index_so
     return found;
 }
 
-// ---- insertion: R is written, never read
+// ---- insertion: R is written, and read only if the filter is full
+
+// A key in doubt (see insert_at) may be in the filter without being counted, so it takes up room.
+bool core::is_full() const noexcept {
+    return state_->keys() + in_doubt_ >= capacity_;
+}
+
+result<bool> core::has_key(const place& at, key_view key, index_source& remote) {
+    const auto there = residents_of(at, remote);
+    if (!there) return there.error();
+    return std::ranges::any_of(*there, [&](const resident& each) { return each.key == key.text(); });
+}
 
 result<insert_outcome> core::insert_at(const place& at, const digest& d, key_view key, index_source& remote) {
-    const bool is_full = state_->keys() >= capacity_;
     index_change record{index_change::kind::put, record_place(at, d), std::string{key.text()}};
     if (at.state == value_state::absent) {
-        if (is_full) return insert_outcome::full;
+        if (is_full()) return insert_outcome::full;
         struct no_room {};
         try {
             const auto written = book_.write({&record, 1}, remote, [&] {
@@ -106,14 +117,20 @@ result<insert_outcome> core::insert_at(const place& at, const digest& d, key_vie
         return insert_outcome::inserted;
     }
     // Another insert stored this value: that of the key itself, or of a key with the same value.
-    // Only the index can tell which.
+    // Only the index can tell which. A full filter writes nothing to it: if the write failed, the
+    // record would be there all the same, and the next insert would find a key that was refused.
+    if (is_full()) {
+        const auto present = has_key(at, key, remote);
+        if (!present) return present.error();
+        return *present ? insert_outcome::already_present : insert_outcome::full;
+    }
     const auto is_new = book_.put_again(record, remote);
     if (!is_new) {
         ++in_doubt_;
         return is_new.error();
     }
     if (!*is_new) return insert_outcome::already_present;
-    if (!is_full) {
+    {
         const std::unique_lock alone{looking_};
         if (state_->insert(at)) return insert_outcome::inserted;
     }
@@ -125,6 +142,12 @@ result<insert_outcome> core::insert_at(const place& at, const digest& d, key_vie
     return insert_outcome::full;
 }
 
+result<bool> core::has_room_for_all(index_source& remote) {
+    std::uint64_t keys = 0;
+    return each_member_of(remote, hash_, remote_reads_,
+                          [&](const index_member&) -> result<bool> { return ++keys <= capacity_; });
+}
+
 result<insert_outcome> core::insert(key_view key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
@@ -133,8 +156,14 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     auto outcome = insert_at(at, d, key, remote);
     if (!outcome) return outcome;
     if (*outcome == insert_outcome::full && state_->keys() < capacity_) {
-        // No slot within the window, or more keys in a level than it is made for. New hash
-        // functions are drawn, and the rebuild finds the key in R.
+        // No slot within the window, more keys in a level than it is made for, or keys in doubt.
+        // New hash functions are drawn, and the rebuild finds the key in R. With keys in doubt R
+        // may hold one too many: then the index must not be cleared.
+        if (in_doubt_ > 0) {
+            const auto fits = has_room_for_all(remote);
+            if (!fits) return fits.error();
+            if (!*fits) return insert_outcome::full;
+        }
         if (const auto done = start_afresh(remote); !done) return done.error();
         outcome = insert_at(state_->find(d), d, key, remote);
         if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;

@@ -75,7 +75,8 @@ class core {
         digest d{};
         std::string key{};
     };
-    // All keys that have this place: one range read. An error unless each record belongs there.
+    // All keys that have this place: one range read. An error unless each record belongs there,
+    // once.
     [[nodiscard]] result<std::vector<resident>> residents_of(const place& at, index_source& remote);
 
     // ---- core.cpp
@@ -83,6 +84,11 @@ class core {
     // After n queries new hash functions are due. If R fails they stay due; nothing else depends on
     // them.
     void finish(index_source& remote);
+    [[nodiscard]] bool is_full() const noexcept;
+    // Does the index name this key among those of a place?
+    [[nodiscard]] result<bool> has_key(const place& at, key_view key, index_source& remote);
+    // Does R hold as many keys as a rebuild has room for? Reads all of them.
+    [[nodiscard]] result<bool> has_room_for_all(index_source& remote);
     [[nodiscard]] result<insert_outcome> insert_at(const place& at, const digest& d, key_view key,
                                                    index_source& remote);
     [[nodiscard]] result<erase_outcome> leave(const digest& d, key_view key, index_source& remote);

@@ -50,6 +50,7 @@
 #include "genista/detail/guard/in_flight.hpp"
 #include "genista/detail/guard/range_states.hpp"
 #include "genista/detail/remote/caught.hpp"
+#include "genista/detail/remote/record_check.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/guard/counters.hpp"
 #include "genista/guard/event_log.hpp"
@@ -431,12 +432,22 @@ class guard_core {
 
     result<void> insert_all(position_range range) {
         std::vector<std::string> keys;
-        const auto read = remote_detail::caught([&]() -> result<void> {
-            return remote_.for_each(range.first, range.last, [&](const digest&, key_view key) {
+        remote_detail::record_check check{range, filter_.hash()};
+        bool starved = false;
+        const auto take = [&](const digest& where, key_view key) noexcept {
+            try {
+                if (!check.passes(where, key)) return false;
                 keys.emplace_back(key.text());
                 return true;
-            });
-        });
+            } catch (const std::bad_alloc&) {
+                starved = true;
+                return false;
+            }
+        };
+        const auto read =
+            remote_detail::caught([&]() -> result<void> { return remote_.for_each(range.first, range.last, take); });
+        if (starved) throw std::bad_alloc{};
+        if (check.failed()) return remote_detail::record_check::wrong_record();
         if (!read) return read.error();
         for (const std::string& key : keys) {
             if (!insert_key(key))

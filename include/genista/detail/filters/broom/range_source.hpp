@@ -6,11 +6,11 @@
 #pragma once
 
 #include <new>
-#include <string>
 #include <vector>
 
 #include "genista/detail/filters/broom/faults.hpp"
 #include "genista/detail/remote/caught.hpp"
+#include "genista/detail/remote/record_check.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/remote/remote.hpp"
 
@@ -46,20 +46,13 @@ class remote_source final : public range_source {
     remote_source(R& remote, const hasher& hash) noexcept : remote_{remote}, hash_{hash} {}
 
     result<void> read(position_range range, population& into) override {
-        bool lied = false;
+        remote_detail::record_check check{range, hash_};
         bool starved = false;
-        digest last{};
-        std::string last_key;
         const auto take = [&](const digest& at, key_view key) noexcept {
             try {
-                const bool in_order =
-                    into.members.empty() || last < at || (last == at && key_view{last_key}.text() < key.text());
-                lied = !range.contains(at.position) || !in_order || hash_(key) != at;
-                if (lied) return false;
+                if (!check.passes(at, key)) return false;
                 into.members.push_back(at);
                 into.holds_key = into.holds_key || (has_key_ && at == where_ && key.text() == key_.text());
-                last = at;
-                last_key = key.text();
                 return true;
             } catch (const std::bad_alloc&) {
                 starved = true;
@@ -69,9 +62,7 @@ class remote_source final : public range_source {
         const result<void> done =
             remote_detail::caught([&]() -> result<void> { return remote_.for_each(range.first, range.last, take); });
         if (starved) return error::make(error_code::out_of_memory, "broom: no memory for the keys of one bin");
-        if (lied)
-            return error::make(error_code::corrupt,
-                               "the remote map gave a record that does not belong to the range read");
+        if (check.failed()) return remote_detail::record_check::wrong_record();
         return done;
     }
     result<bool> erase() override {

@@ -1,15 +1,16 @@
 // band_view: R as the broom filter of one band sees it, without the keys of other bands.
 //
 // Every record of a range is read and classified, so a range costs what it costs in R. Records that
-// are left out are checked like those that are passed on (broom/range_source.hpp): if R returns a
-// record with a wrong key, that key may be of another class, and to leave it out silently would
-// lose the stored key when its bin is rebuilt.
+// are left out are checked like those that are passed on (detail/remote/record_check.hpp): a wrong
+// record may be of another class, and to leave it out silently would lose the stored key in whose
+// place it stands when its bin is rebuilt.
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <new>
 
 #include "genista/detail/remote/caught.hpp"
+#include "genista/detail/remote/record_check.hpp"
 #include "genista/remote/remote.hpp"
 
 namespace genista {
@@ -29,14 +30,21 @@ class band_view {
 
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        bool mismatched = false;
-        const result<void> done = remote_.for_each(first, last, [&](const digest& at, key_view key) {
-            if (filter_.band_of(key) == band_) return static_cast<bool>(visit(at, key));
-            mismatched = filter_.hash()(key) != at;
-            return !mismatched;
-        });
-        if (mismatched)
-            return error::make(error_code::corrupt, "the remote map gave a record with a digest that is not its key's");
+        remote_detail::record_check check{{first, last}, filter_.hash()};
+        bool starved = false;
+        const auto take = [&](const digest& at, key_view key) {
+            try {
+                if (!check.passes(at, key)) return false;
+            } catch (const std::bad_alloc&) {
+                starved = true;
+                return false;
+            }
+            return filter_.band_of(key) != band_ || static_cast<bool>(visit(at, key));
+        };
+        const result<void> done = remote_.for_each(first, last, take);
+        if (starved)
+            return error::make(error_code::out_of_memory, "daisy_broom: no memory for a key of the remote map");
+        if (check.failed()) return remote_detail::record_check::wrong_record();
         return done;
     }
 
