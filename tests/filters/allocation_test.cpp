@@ -246,25 +246,22 @@ TEST(broom_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- the cuckoo family --------------------------------------------------------------------------
+// ---- cuckooing ----------------------------------------------------------------------------------
 
-template <class F>
-class cuckoo_allocations : public testing::Test {};
-TYPED_TEST_SUITE(cuckoo_allocations, test::cuckoo_family, test::cuckoo_names);
+using cuckooing_world = test::cuckoo_world<cuckooing_filter>;
 
-template <class F>
 cuckoo_options tight(std::uint64_t seed) {
-    return test::cuckoo_made(test::cuckoo_forms<F>().back(), 70, 8, seed);
+    return test::cuckoo_made(test::cuckoo_forms<cuckooing_filter>().back(), 70, 8, seed);
 }
 
 // Tries `call` on a fresh filter with the keys 0 .. keys-1, for each allocation that it makes (R's
 // own included, which R reports). An error must leave the filter byte for byte as it was, and the
 // repeated call must succeed.
-template <class F, class Call>
-std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t seed, std::uint64_t keys, Call&& call) {
+template <class Call>
+std::uint64_t fail_each_allocation_of_cuckooing(const char* what, std::uint64_t seed, std::uint64_t keys, Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
         const std::string when = std::string{what} + ", allocation " + std::to_string(n);
-        test::cuckoo_world<F> w{tight<F>(seed)};
+        cuckooing_world w{tight(seed)};
         for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(w.insert(key)) << when;
         const std::uint64_t absent_key = w.find_false_positive().value_or(0);
         w.put(keys);  // the store has committed the next one
@@ -292,53 +289,53 @@ std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t see
     }
 }
 
-TYPED_TEST(cuckoo_allocations, a_call_that_finds_no_memory_loses_no_key) {
-    const auto insert_next = [](auto& w, std::uint64_t) { return w.filter.insert(w.members().size(), w.truth); };
-    const auto rehashing = test::find_rehashing_insert<TypeParam>(tight<TypeParam>);
+TEST(cuckooing_allocations, a_call_that_finds_no_memory_loses_no_key) {
+    const auto insert_next = [](cuckooing_world& w, std::uint64_t) {
+        return w.filter.insert(w.members().size(), w.truth);
+    };
+    const auto rehashing = test::find_rehashing_insert<cuckooing_filter>(tight);
     ASSERT_TRUE(rehashing.has_value());
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert", 1, 5, insert_next)), 3u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert with new hash functions", rehashing->seed,
-                                                         rehashing->key, insert_next)),
+    EXPECT_GE(fail_each_allocation_of_cuckooing("an insert", 1, 5, insert_next), 3u);
+    EXPECT_GE(fail_each_allocation_of_cuckooing("an insert with new hash functions", rehashing->seed, rehashing->key,
+                                                insert_next),
               20u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>(
-                  "an adapt", 2, 38, [](auto& w, std::uint64_t q) { return w.filter.adapt(q, w.truth); })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing(
+                  "an adapt", 2, 38, [](cuckooing_world& w, std::uint64_t q) { return w.filter.adapt(q, w.truth); }),
               2u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an erase", 3, 30,
-                                                         [](auto& w, std::uint64_t) -> result<void> {
-                                                             const auto gone =
-                                                                 w.filter.erase(std::uint64_t{0}, w.truth);
-                                                             if (!gone) return gone.error();
-                                                             return {};
-                                                         })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing("an erase", 3, 30,
+                                                [](cuckooing_world& w, std::uint64_t) -> result<void> {
+                                                    const auto gone = w.filter.erase(std::uint64_t{0}, w.truth);
+                                                    if (!gone) return gone.error();
+                                                    return {};
+                                                }),
               3u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>(
-                  "a rebuild", 4, 30, [](auto& w, std::uint64_t) { return w.filter.rebuild(w.truth); })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing(
+                  "a rebuild", 4, 30, [](cuckooing_world& w, std::uint64_t) { return w.filter.rebuild(w.truth); }),
               20u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an audit", 5, 30,
-                                                         [](auto& w, std::uint64_t) {
-                                                             w.take_out(30);
-                                                             return w.filter.audit(w.truth);
-                                                         })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing("an audit", 5, 30,
+                                                [](cuckooing_world& w, std::uint64_t) {
+                                                    w.take_out(30);
+                                                    return w.filter.audit(w.truth);
+                                                }),
               3u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("a snapshot", 6, 30,
-                                                         [](auto& w, std::uint64_t) -> result<void> {
-                                                             vector_sink out;
-                                                             if (const auto saved = w.filter.save(out); !saved)
-                                                                 return saved;
-                                                             const auto loaded = TypeParam::load(out.bytes());
-                                                             if (!loaded) return loaded.error();
-                                                             return {};
-                                                         })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing("a snapshot", 6, 30,
+                                                [](cuckooing_world& w, std::uint64_t) -> result<void> {
+                                                    vector_sink out;
+                                                    if (const auto saved = w.filter.save(out); !saved) return saved;
+                                                    const auto loaded = cuckooing_filter::load(out.bytes());
+                                                    if (!loaded) return loaded.error();
+                                                    return {};
+                                                }),
               3u);
-    EXPECT_GE(test::fail_each_allocation([] { return TypeParam::make({.capacity = 1000}); }), 2u);
-    test::cuckoo_world<TypeParam> w{tight<TypeParam>(7)};
+    EXPECT_GE(test::fail_each_allocation([] { return cuckooing_filter::make({.capacity = 1000}); }), 2u);
+    cuckooing_world w{tight(7)};
     for (std::uint64_t member = 0; member < 30; ++member) w.put(member);
-    const cuckoo_options options = tight<TypeParam>(7);
-    EXPECT_GE(test::fail_each_allocation([&] { return TypeParam::build(options, w.truth); }), 20u);
+    const cuckoo_options options = tight(7);
+    EXPECT_GE(test::fail_each_allocation([&] { return cuckooing_filter::build(options, w.truth); }), 20u);
 }
 
-TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
-    test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
+TEST(cuckooing_allocations, queries_allocate_nothing) {
+    cuckooing_world w{tight(1)};
     for (std::uint64_t key = 0; key < 30; ++key) ASSERT_TRUE(w.insert(key));
     std::array<std::uint64_t, 100> keys{};
     std::array<std::uint64_t, 2> answers{};
@@ -464,6 +461,8 @@ TEST(broom_paper_allocations, queries_allocate_nothing) {
         EXPECT_EQ(test::this_thread_allocations.allocations, before);
     }
 }
+
+// ---- adaptive_bloom -----------------------------------------------------------------------------
 
 // Tries `call` on a fresh filter for each allocation that it makes: an error, or a success without
 // it; no stored key is lost, and the repeated call succeeds.
