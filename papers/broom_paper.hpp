@@ -8,9 +8,10 @@
 //                    where    │ r bits    │ none at first; more when another key matches
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
-//       begins, under threads, new hash functions, failing stores and failing memory.
-//   I2  A call that reports `full` or an error has no visible effect; but keys may have got new
-//       hash functions on the way, if those were overdue.
+//       begins, under new hash functions and failing stores.
+//   I2  A call that reports `full` or an error of R has no visible effect; but keys may have got
+//       new hash functions on the way, if those were overdue. After want of memory the filter has
+//       to be built again.
 //   I3  No fingerprint is a prefix of another [Inv. 7], so that at most one matches a query.
 //   I4  x, once a false positive through y, does not match y again until one of them gets another
 //       hash function, even if y leaves and comes back [Prop. 10]: y leaves a *ghost*, its quotient
@@ -35,8 +36,7 @@
 // only if it collides. What R returns is checked: no fingerprint is removed unless R names it twice
 // as this key's.
 //
-// Threads may call all functions concurrently, except moving, assigning and destroying. Changes
-// wait for each other, remote reads included; look-ups wait for the local part of a change.
+// One thread at a time, but queries may run beside each other: there are no locks.
 #pragma once
 
 #include <cstdint>

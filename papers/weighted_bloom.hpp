@@ -14,7 +14,7 @@
 //   I1  no false negative: a key is found with the odds that it was inserted with.
 //   I2  no key takes more than max_probes, however rare (p_x = 0 would be infinitely many).
 //
-// Threads may query concurrently; an insert excludes all other calls, as with a standard container.
+// One thread at a time, but queries may run beside each other.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,9 @@
-// whitelist_filter: the implementation behind its header. Two locks: `changing` serialises changes
-// and is held while R is read; `looking` guards the bits, shared by look-ups and exclusive for the
-// local part of a change.
+// whitelist_filter: the implementation behind its header.
 #include "papers/whitelist.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <mutex>
-#include <shared_mutex>
 #include <utility>
 
 #include "filters/digest_list.hpp"
@@ -47,11 +42,7 @@ struct whitelist_filter::core {
     digest_list list;
     const double rate;  // the rate of the options
     const unsigned universe_bits;
-    std::uint64_t keys = 0, adapts = 0;  // as bloom and list: under `looking`
-    std::atomic<std::uint64_t> remote_reads{0};
-
-    mutable std::shared_mutex looking;
-    mutable std::mutex changing;
+    std::uint64_t keys = 0, adapts = 0, remote_reads = 0;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept { return bloom.may_contain(d) && !list.contains(d); }
 };
@@ -93,13 +84,10 @@ result<whitelist_filter> whitelist_filter::make(const whitelist_options& options
 }
 
 bool whitelist_filter::contains(const digest& d) const noexcept {
-    const std::shared_lock shared{core_->looking};
     return core_->contains(d);
 }
 
 insert_outcome whitelist_filter::insert(const digest& d) noexcept {
-    const std::lock_guard held{core_->changing};
-    const std::unique_lock alone{core_->looking};
     const bool was_listed = core_->list.erase(d);
     const bool is_new = core_->bloom.insert(d) == insert_outcome::inserted;
     if (!was_listed && !is_new) return insert_outcome::already_present;
@@ -108,8 +96,6 @@ insert_outcome whitelist_filter::insert(const digest& d) noexcept {
 }
 
 result<adapt_outcome> whitelist_filter::adapt_from(const digest& d, digest_source& source) noexcept {
-    digest_list::room there;  // destroyed last, after the locks: may hold the old table
-    const std::lock_guard held{core_->changing};
     if (!core_->contains(d)) return adapt_outcome::was_negative;
     ++core_->remote_reads;
     const auto is_member = source.holds(d);
@@ -118,9 +104,7 @@ result<adapt_outcome> whitelist_filter::adapt_from(const digest& d, digest_sourc
     auto room = core_->list.room_for(d);
     if (!room) return room.error();
     if (!room->found) return adapt_outcome::unfixed;
-    there = *std::move(room);
-    const std::unique_lock alone{core_->looking};
-    core_->list.insert(d, there);
+    core_->list.insert(d, *room);
     ++core_->adapts;
     return adapt_outcome::fixed;
 }
@@ -130,7 +114,6 @@ double whitelist_filter::rate() const noexcept {
 }
 
 filter_stats whitelist_filter::stats() const noexcept {
-    const std::shared_lock shared{core_->looking};
     const filter_stats bloom = core_->bloom.stats();
     filter_stats now;
     now.keys = core_->keys;
@@ -145,7 +128,6 @@ filter_stats whitelist_filter::stats() const noexcept {
 }
 
 whitelist_details whitelist_filter::details() const noexcept {
-    const std::shared_lock shared{core_->looking};
     const filter_stats bloom = core_->bloom.stats();
     return {.bloom_rate = bloom.false_positive_rate,
             .universe_bits = core_->universe_bits,
@@ -161,7 +143,6 @@ const hasher& whitelist_filter::hash() const noexcept {
 // The Bloom filter is saved as its own snapshot in a section of this one: docs/format.md.
 result<void> whitelist_filter::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
-        const std::lock_guard held{core_->changing};  // no change happens; look-ups go on
         const auto info = describe(snapshot_kind::whitelist, whitelist_version, hash());
         if (!info) return info.error();
         vector_sink bloom;

@@ -8,16 +8,14 @@
 //     audit.cpp      do the invariants hold, and does R agree?
 //     snapshot.cpp   save and load
 //
-// A change reads R first, then writes the index, then its own memory under the lock of the
-// look-ups. So a change that fails leaves the filter as it was.
+// A change reads R first, then writes the index, then its own memory. So a change that fails leaves
+// the filter as it was.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <tuple>
@@ -173,10 +171,9 @@ class core {
                                                                      index_source& remote);
     [[nodiscard]] result<bool> extend_against(const element& e, index_source& remote);
     [[nodiscard]] result<adapt_outcome> adapt_to_own_digest(const element& e, key_view key, index_source& remote);
-    // Moves the frontier for all calls of ADAPT that have not done so yet. An error, want of memory
-    // included, leaves the rest to the next call: the effect of this call has happened already.
-    void move_frontier(index_source& remote) noexcept;
-    void move_frontier_or_throw(index_source& remote);
+    // Moves the frontier for all calls of ADAPT that have not done so yet. An error of R leaves the
+    // rest to the next call: the effect of this call has happened already.
+    void move_frontier(index_source& remote);
     [[nodiscard]] result<void> rehash_next(index_source& remote);
     [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_element, index_source& remote);
     [[nodiscard]] result<void> begin_phase();
@@ -200,10 +197,7 @@ class core {
     const ghost_rule ghosts_;
     const rehash_rule rehashing_;
 
-    mutable std::shared_mutex looking_;  // the state: shared by look-ups, exclusive for changes
     std::unique_ptr<state> state_;
-
-    mutable std::mutex changing_;  // serialises changes; guards all that follows
     index_book book_;
     // Unknown: new filter, R may hold the index of a former one. Foreign: loaded. In pieces:
     // cleared, and not filled again.

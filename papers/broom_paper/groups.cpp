@@ -62,14 +62,9 @@ void groups::store_group(std::uint64_t group, const strings& all) {
     while (used > bits::word_bits * block_words(size_class) / 2) ++size_class;
     const std::uint32_t old = handles_[group];
     if (used == 0 || old == none || old % classes != size_class) {
-        try {
-            const std::uint32_t made = used == 0 ? none : take_block(size_class);
-            if (old != none) give_block(old);
-            handles_[group] = made;
-        } catch (const std::bad_alloc&) {
-            if (old == none || old % classes < size_class) throw;
-            size_class = old % classes;  // a smaller block would be enough, but this one works, too
-        }
+        const std::uint32_t made = used == 0 ? none : take_block(size_class);
+        if (old != none) give_block(old);
+        handles_[group] = made;
     }
     if (used == 0) return;
     std::uint64_t* const block = pools_[size_class].words.data() + handles_[group] / classes * block_words(size_class);

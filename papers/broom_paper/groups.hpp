@@ -37,7 +37,7 @@ class groups {
     }
     static constexpr unsigned most_run = 16;  // indices of four bits
 
-    // May throw std::bad_alloc, as every function that adds bits.
+    // May throw std::bad_alloc, as every function that changes strings.
     groups(std::uint64_t quotients, unsigned remainder_bits);
 
     //  ---- fingerprints in the table

@@ -37,7 +37,6 @@ result<level> load_level(const quotient_shape& shape, std::span<const std::byte>
 }  // namespace
 
 result<void> core::save(sink& out) const {
-    const std::lock_guard held{changing_};
     const auto info = describe(snapshot_kind::broom_paper, version, hash_);
     if (!info) return info.error();
     const state& in = *state_;

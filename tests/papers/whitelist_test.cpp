@@ -1,6 +1,5 @@
 // whitelist_filter: examples, its rate and size, bad options, keys with one digest, wrong answers
-// of R, snapshots. Random operations on the list are in whitelist_model_test.cpp, races in
-// whitelist_threads_test.cpp, failing memory in tests/filters/allocation_test.cpp.
+// of R, snapshots. Random operations on the list are in whitelist_model_test.cpp.
 #include "papers/whitelist.hpp"
 
 #include <gtest/gtest.h>

@@ -72,7 +72,8 @@ made_subject make_learning_subject(const filter_options& options) {
         if (options.hash) with.repeatable = options.hash->key().id();
     }
     constexpr bool learns = !std::is_same_v<Filter, cuckoo_filter>;
-    return make_ready<bench::adaptive_subject<Filter, Options, learns>>(with);
+    constexpr bool locks = !std::is_same_v<Filter, broom_paper_filter> && !std::is_same_v<Filter, whitelist_filter>;
+    return make_ready<bench::adaptive_subject<Filter, Options, learns, locks>>(with);
 }
 
 // Without values: as a set, beside the others.
