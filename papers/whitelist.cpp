@@ -2,19 +2,16 @@
 #include "papers/whitelist.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "filters/digest_list.hpp"
-#include "filters/snapshot_fields.hpp"
 #include "filters/walls.hpp"
 #include "genista/filters/bloom.hpp"
 
 namespace genista {
 namespace {
 
-constexpr std::uint16_t whitelist_version = 1;
 constexpr double rate_exponent = 2;  // the paper's c > 1
 
 result<void> check_whitelist(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
@@ -138,50 +135,6 @@ whitelist_details whitelist_filter::details() const noexcept {
 
 const hasher& whitelist_filter::hash() const noexcept {
     return core_->bloom.hash();
-}
-
-// The Bloom filter is saved as its own snapshot in a section of this one: docs/format.md.
-result<void> whitelist_filter::save(sink& out) const noexcept {
-    return without_throwing(name, [&]() -> result<void> {
-        const auto info = describe(snapshot_kind::whitelist, whitelist_version, hash());
-        if (!info) return info.error();
-        vector_sink bloom;
-        if (const auto saved = core_->bloom.save(bloom); !saved) return saved.error();
-        field_writer fields;
-        write_common(fields, stats(), hash());
-        fields.u32(core_->universe_bits).u64(core_->list.quotients());
-        const std::array sections = {std::span<const std::byte>{bloom.bytes()}, core_->list.bytes()};
-        return write_snapshot(out, *info, fields.view(), sections);
-    });
-}
-
-result<whitelist_filter> whitelist_filter::load(std::span<const std::byte> bytes) noexcept {
-    return without_throwing(name, [&]() -> result<whitelist_filter> {
-        const auto view = open_snapshot_as(snapshot_kind::whitelist, whitelist_version, 2, bytes);
-        if (!view) return view.error();
-        field_reader fields{view->parameters};
-        const auto common = read_common(fields, view->info, name, bloom_filter::min_false_positive_rate);
-        if (!common) return common.error();
-        const std::uint32_t universe_bits = fields.u32();
-        const std::uint64_t quotients = fields.u64();
-        const filter_options& options = common->options;
-        if (!fields.finished()) return error::make(error_code::corrupt, "whitelist snapshot: parameters of no size");
-        if (const auto checked = check_whitelist(options.capacity, options.false_positive_rate, universe_bits);
-            !checked)
-            return error::make(error_code::corrupt, "whitelist snapshot: %s", checked.error().message().data());
-        auto bloom = bloom_filter::load(view->sections[0]);
-        if (!bloom) return bloom.error();
-        const filter_stats of_bloom = bloom->stats();
-        if (!(bloom->hash() == *options.hash) || of_bloom.capacity != options.capacity ||
-            of_bloom.false_positive_rate > options.false_positive_rate || of_bloom.keys > common->keys)
-            return error::make(error_code::corrupt, "whitelist snapshot: the Bloom filter is another's");
-        auto list = digest_list::from_bytes(quotients, view->sections[1]);
-        if (!list) return list.error();
-        auto made = std::make_unique<core>(*std::move(bloom), options.false_positive_rate, universe_bits);
-        made->list = *std::move(list);
-        made->keys = common->keys;
-        return whitelist_filter{std::move(made)};
-    });
 }
 
 }  // namespace genista

@@ -37,7 +37,8 @@
 // and is listed when it is queried.
 //
 // One thread at a time, but queries may run beside each other: there are no locks, and an insert
-// between the read of an adapt and its entry would be lost.
+// between the read of an adapt and its entry would be lost. It has no snapshots; build() makes the
+// filter again from R, with an empty list.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "genista/detail/filters/plain_surface.hpp"
@@ -182,11 +182,6 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
         if (done && denied) return error::make(error_code::corrupt, "whitelist: a key of R is denied");
         return done;
     }
-
-    // A loaded filter works at once. Keys that were inserted after the save have to be inserted
-    // again, as into any other filter.
-    [[nodiscard]] result<void> save(sink& out) const noexcept;
-    [[nodiscard]] static result<whitelist_filter> load(std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for: that of the Bloom filter
     [[nodiscard]] filter_stats stats() const noexcept;

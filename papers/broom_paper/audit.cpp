@@ -52,7 +52,7 @@ result<void> core::audit(index_source& remote) const {
     if (starved) throw std::bad_alloc{};
     if (absent_keys != 0) return bad("records of R stand where they do not belong", absent_keys);
     if (denied != 0) return bad("stored keys are denied", denied);
-    // The index is foreign, incomplete, or has pending writes: nothing to compare.
+    // The index is incomplete, or has pending writes: nothing to compare.
     if (index_ != index_is::ours || afresh_due_ || book_.has_pending()) return {};
     return audit_index(members, ghosts_here, remote);
 }

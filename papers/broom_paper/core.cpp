@@ -45,9 +45,6 @@ result<void> core::begin(index_source& remote) {
         // wait.
         if (auto done = start_afresh(remote); !done && index_ != index_is::ours) return done;
     }
-    if (index_ == index_is::foreign)
-        return error::make(error_code::unsupported,
-                           "broom_paper: the index in R is not this filter's yet; rebuild(R) makes it so");
     return book_.write_pending(remote);
 }
 

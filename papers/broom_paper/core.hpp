@@ -6,7 +6,6 @@
 //     adapt.cpp      false positives, and the frontier [§4.2]
 //     rebuild.cpp    all keys at once
 //     audit.cpp      do the invariants hold, and does R agree?
-//     snapshot.cpp   save and load
 //
 // A change reads R first, then writes the index, then its own memory. So a change that fails leaves
 // the filter as it was.
@@ -40,7 +39,6 @@ class core {
         rehash_rule rehashing = rehash_rule::frontier;
     };
     [[nodiscard]] static result<std::unique_ptr<core>> make(const beginnings& from);
-    [[nodiscard]] static result<std::unique_ptr<core>> load(std::span<const std::byte> bytes);
     core(const beginnings& from, std::unique_ptr<state> empty) noexcept;
     core(const core&) = delete;
     core& operator=(const core&) = delete;
@@ -54,12 +52,12 @@ class core {
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, index_source& remote);
     [[nodiscard]] result<void> rebuild(index_source& remote);
     [[nodiscard]] result<void> audit(index_source& remote) const;
-    [[nodiscard]] result<void> save(sink& out) const;
 
     [[nodiscard]] double rate() const noexcept { return rate_; }
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_paper_details details() const;
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] const state& current() const noexcept { return *state_; }
 
   private:
     //  ---- the index: index.cpp
@@ -199,9 +197,9 @@ class core {
 
     std::unique_ptr<state> state_;
     index_book book_;
-    // Unknown: new filter, R may hold the index of a former one. Foreign: loaded. In pieces:
-    // cleared, and not filled again.
-    enum class index_is : unsigned char { unknown, ours, foreign, in_pieces } index_ = index_is::unknown;
+    // Unknown: new filter, R may hold the index of a former one. In pieces: cleared, and not filled
+    // again.
+    enum class index_is : unsigned char { unknown, ours, in_pieces } index_ = index_is::unknown;
     // A group of strings was full: what it could not remember is only safe after the next hash
     // functions.
     bool afresh_due_ = false;

@@ -1,5 +1,5 @@
-// All keys of R at once, under new hash functions: after loading, and when an event happens that
-// the paper excludes "with high probability".
+// All keys of R at once, under new hash functions: when an event happens that the paper excludes
+// "with high probability".
 //
 // The old state answers meanwhile. R is read twice: once to count, once to insert. Between the two
 // the index is cleared: if R fails from there on, the filter has no index until the next attempt,

@@ -1,5 +1,5 @@
-// cuckooing_filter with several threads: a key inserted before is never answered no,
-// while other threads insert, erase, adapt and rebuild; afterwards the filter agrees with R.
+// cuckooing_filter with several threads: a key inserted before is never answered no, while other
+// threads insert, erase, adapt and rebuild; afterwards the filter agrees with R.
 #include <gtest/gtest.h>
 
 #include <atomic>

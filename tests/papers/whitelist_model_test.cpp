@@ -9,7 +9,6 @@
 
 #include "filters/digest_list.hpp"
 #include "genista/filters/bloom.hpp"
-#include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "papers/whitelist.hpp"
 #include "support/remote/faulty_map.hpp"
@@ -30,7 +29,7 @@ class driven {
 
     void step(bool with_faults) {
         const std::uint64_t key = chance_.below(universe_);
-        switch (chance_.below(8)) {
+        switch (chance_.below(7)) {
             case 0:
             case 1:
                 insert(key, with_faults);
@@ -38,9 +37,6 @@ class driven {
             case 2:  // erased in the store only; the filter is not called
                 members_.erase(key);
                 ASSERT_TRUE(remote_.erase(filter_.hash()(key), integer_key{key}.view()));
-                break;
-            case 3:
-                reload();
                 break;
             default:
                 adapt(key, with_faults);
@@ -98,13 +94,6 @@ class driven {
         EXPECT_EQ(*outcome, expected) << key;
         if (expected == adapt_outcome::fixed) listed_.insert(key);
         most_listed_ = std::max<std::uint64_t>(most_listed_, listed_.size());
-    }
-    void reload() {
-        vector_sink out;
-        ASSERT_TRUE(filter_.save(out));
-        auto loaded = whitelist_filter::load(out.bytes());
-        ASSERT_TRUE(loaded);
-        filter_ = *std::move(loaded);
     }
 
     std::uint64_t universe_;
