@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "filters/digest_list.hpp"
 #include "filters/walls.hpp"
 #include "genista/filters/bloom.hpp"
+#include "papers/whitelist/digest_list.hpp"
 
 namespace genista {
 namespace {
@@ -98,10 +98,9 @@ result<adapt_outcome> whitelist_filter::adapt_from(const digest& d, digest_sourc
     const auto is_member = source.holds(d);
     if (!is_member) return is_member.error();
     if (*is_member) return adapt_outcome::true_positive;
-    auto room = core_->list.room_for(d);
-    if (!room) return room.error();
-    if (!room->found) return adapt_outcome::unfixed;
-    core_->list.insert(d, *room);
+    const auto listed = core_->list.insert(d);
+    if (!listed) return listed.error();
+    if (!*listed) return adapt_outcome::unfixed;
     ++core_->adapts;
     return adapt_outcome::fixed;
 }

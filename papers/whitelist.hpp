@@ -3,7 +3,7 @@
 //
 //     look-up    maybe  =  Bloom filter says maybe  and  the digest is not on the list
 //     list       the digests of all false positives found so far, whole: O(log u) bits each
-//                (digest_list.hpp)
+//                (whitelist/digest_list.hpp)
 //
 // It is here to show a bound. A filter that only learns "that was a false positive" needs about n
 // log log u bits or n log n, whichever is less, to keep a rate against an adversary [Thm 5]; this
