@@ -42,14 +42,6 @@ result<broom_paper_filter> broom_paper_filter::make(const broom_paper_options& o
     });
 }
 
-result<broom_paper_filter> broom_paper_filter::load(std::span<const std::byte> bytes) noexcept {
-    return without_throwing(name, [&]() -> result<broom_paper_filter> {
-        auto made = broom_paper::core::load(bytes);
-        if (!made) return made.error();
-        return broom_paper_filter{*std::move(made)};
-    });
-}
-
 bool broom_paper_filter::contains(const digest& d) const noexcept {
     return core_->contains(d);
 }
@@ -73,9 +65,6 @@ result<void> broom_paper_filter::rebuild_from(index_source& source) noexcept {
 }
 result<void> broom_paper_filter::audit_from(index_source& source) const noexcept {
     return without_throwing(name, [&] { return core_->audit(source); });
-}
-result<void> broom_paper_filter::save(sink& out) const noexcept {
-    return without_throwing(name, [&] { return core_->save(out); });
 }
 
 double broom_paper_filter::rate() const noexcept {

@@ -8,9 +8,10 @@
 //                    where    │ r bits    │ none at first; more when another key matches
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
-//       begins, under threads, new hash functions, failing stores and failing memory.
-//   I2  A call that reports `full` or an error has no visible effect; but keys may have got new
-//       hash functions on the way, if those were overdue.
+//       begins, under new hash functions and failing stores.
+//   I2  A call that reports `full` or an error of R has no visible effect; but keys may have got
+//       new hash functions on the way, if those were overdue. After want of memory the filter has
+//       to be built again.
 //   I3  No fingerprint is a prefix of another [Inv. 7], so that at most one matches a query.
 //   I4  x, once a false positive through y, does not match y again until one of them gets another
 //       hash function, even if y leaves and comes back [Prop. 10]: y leaves a *ghost*, its quotient
@@ -35,14 +36,13 @@
 // only if it collides. What R returns is checked: no fingerprint is removed unless R names it twice
 // as this key's.
 //
-// Threads may call all functions concurrently, except moving, assigning and destroying. Changes
-// wait for each other, remote reads included; look-ups wait for the local part of a change.
+// One thread at a time, but queries may run beside each other: there are no locks. It has no
+// snapshots; build() makes the filter again from R.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -63,7 +63,7 @@ enum class ghost_rule : unsigned char {
 enum class rehash_rule : unsigned char {
     frontier,  // a few keys with every call [broom18 §4.2]
     at_once,   // all keys, every n/c calls: "an amortized way"
-    never,     // none, until a group is full: a control, whose adaptivity bits grow with the attack; cannot be loaded
+    never,     // none, until a group is full: a control, whose adaptivity bits grow with the attack
 };
 
 struct broom_paper_options {
@@ -97,7 +97,8 @@ struct broom_paper_details {
 
 namespace broom_paper {
 class core;
-}
+struct inspection;  // of the tests, which compare filters exactly
+}  // namespace broom_paper
 
 class broom_paper_filter : public plain_surface<broom_paper_filter>,
                            public erasing_index_surface<broom_paper_filter, broom_paper_options> {
@@ -112,11 +113,6 @@ class broom_paper_filter : public plain_surface<broom_paper_filter>,
     // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An audit also checks that no
     // fingerprint is a prefix of another, and that the ghosts are those of the index.
 
-    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
-    // rebuild first; until then insert, erase and adapt are errors.
-    [[nodiscard]] result<void> save(sink& out) const noexcept;
-    [[nodiscard]] static result<broom_paper_filter> load(std::span<const std::byte> bytes) noexcept;
-
     [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_paper_details details() const;
@@ -129,6 +125,7 @@ class broom_paper_filter : public plain_surface<broom_paper_filter>,
     friend plain_surface;
     friend index_surface;
     friend erasing_index_surface;
+    friend struct broom_paper::inspection;
     explicit broom_paper_filter(std::unique_ptr<broom_paper::core> core) noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;

@@ -2,6 +2,9 @@
 // fingerprints of its key; a false positive chooses the next. Repairs are cheap (one read of R, no
 // write), and 2^s of them use up all fingerprints: a key that collides under every selector can
 // never be repaired [acf §3, Thm 9].
+//
+// It has no snapshots. Its locks are those of the common core, and are tested with
+// cuckooing_filter alone.
 #pragma once
 
 #include "genista/detail/filters/cuckoo/family.hpp"

@@ -2,20 +2,15 @@
 #include "papers/weighted_bloom.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 #include <utility>
 
 #include "filters/common.hpp"
-#include "filters/snapshot_fields.hpp"
 
 namespace genista {
 namespace {
-
-constexpr std::uint16_t weighted_bloom_version = 1;
 
 result<void> check_weighted(const weighted_bloom_options& options) noexcept {
     if (options.bits == 0 || options.bits > weighted_bloom_filter::max_bits) {
@@ -119,44 +114,6 @@ filter_stats weighted_bloom_filter::stats() const noexcept {
     return plain_stats(keys_, static_cast<std::uint64_t>(std::ceil(draws_)),
                        std::min(1.0, std::exp2(mean_log_ratio_ - mean_probes())),
                        table_.allocated_bytes() + sizeof *this);
-}
-
-// Its own fields, not the common ones: its expected rate need not be in (0, 1/2]. The hash key is
-// at the same place as in the others.
-result<void> weighted_bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::weighted_bloom, weighted_bloom_version, hash_);
-    if (!info) return info.error();
-    field_writer fields;
-    fields.u64(bits()).f64(draws_).f64(mean_log_ratio_).bytes(std::as_bytes(std::span{hash_.key().bytes}));
-    fields.u64(keys_);
-    const std::array sections = {table_.bytes()};
-    return write_snapshot(out, *info, fields.view(), sections);
-}
-
-result<weighted_bloom_filter> weighted_bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::weighted_bloom, weighted_bloom_version, 1, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    weighted_bloom_options options;
-    options.bits = fields.u64();
-    options.draws = fields.f64();
-    options.mean_log_ratio = fields.f64();
-    const auto hash = read_hash(fields, view->info);
-    if (!hash) return hash.error();
-    options.hash = *hash;
-    const std::uint64_t keys = fields.u64();
-    const std::span<const std::byte> table = view->sections[0];
-    if (!fields.finished() || options.bits % bloom_line_bits != 0 || table.size() != options.bits / 8) {
-        return error::make(error_code::corrupt, "weighted_bloom snapshot: %llu bits do not fit %zu bytes",
-                           static_cast<unsigned long long>(options.bits), table.size());
-    }
-    if (const auto fine = check_weighted(options); !fine)
-        return error::make(error_code::corrupt, "snapshot: %s", fine.error().message().data());
-    auto made = make(options);
-    if (!made) return made.error();
-    std::memcpy(made->table_.data(), table.data(), table.size());
-    made->keys_ = keys;
-    return made;
 }
 
 }  // namespace genista

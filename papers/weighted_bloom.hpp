@@ -14,7 +14,7 @@
 //   I1  no false negative: a key is found with the odds that it was inserted with.
 //   I2  no key takes more than max_probes, however rare (p_x = 0 would be infinitely many).
 //
-// Threads may query concurrently; an insert excludes all other calls, as with a standard container.
+// One thread at a time, but queries may run beside each other. It has no snapshots.
 #pragma once
 
 #include <cstdint>
@@ -61,9 +61,6 @@ class weighted_bloom_filter {
     [[nodiscard]] bool may_contain(integer_key key, const key_odds& odds) const noexcept {
         return may_contain(hash_(key), odds);
     }
-
-    [[nodiscard]] result<void> save(sink& out) const noexcept;
-    [[nodiscard]] static result<weighted_bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 
     // The rate is the expectation of the optimisation, 2^(D - (m/n) ln 2); the actual rate may be
     // 1.

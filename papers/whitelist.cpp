@@ -1,25 +1,17 @@
-// whitelist_filter: the implementation behind its header. Two locks: `changing` serialises changes
-// and is held while R is read; `looking` guards the bits, shared by look-ups and exclusive for the
-// local part of a change.
+// whitelist_filter: the implementation behind its header.
 #include "papers/whitelist.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cmath>
-#include <mutex>
-#include <shared_mutex>
 #include <utility>
 
-#include "filters/digest_list.hpp"
-#include "filters/snapshot_fields.hpp"
 #include "filters/walls.hpp"
 #include "genista/filters/bloom.hpp"
+#include "papers/whitelist/digest_list.hpp"
 
 namespace genista {
 namespace {
 
-constexpr std::uint16_t whitelist_version = 1;
 constexpr double rate_exponent = 2;  // the paper's c > 1
 
 result<void> check_whitelist(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
@@ -47,11 +39,7 @@ struct whitelist_filter::core {
     digest_list list;
     const double rate;  // the rate of the options
     const unsigned universe_bits;
-    std::uint64_t keys = 0, adapts = 0;  // as bloom and list: under `looking`
-    std::atomic<std::uint64_t> remote_reads{0};
-
-    mutable std::shared_mutex looking;
-    mutable std::mutex changing;
+    std::uint64_t keys = 0, adapts = 0, remote_reads = 0;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept { return bloom.may_contain(d) && !list.contains(d); }
 };
@@ -93,13 +81,10 @@ result<whitelist_filter> whitelist_filter::make(const whitelist_options& options
 }
 
 bool whitelist_filter::contains(const digest& d) const noexcept {
-    const std::shared_lock shared{core_->looking};
     return core_->contains(d);
 }
 
 insert_outcome whitelist_filter::insert(const digest& d) noexcept {
-    const std::lock_guard held{core_->changing};
-    const std::unique_lock alone{core_->looking};
     const bool was_listed = core_->list.erase(d);
     const bool is_new = core_->bloom.insert(d) == insert_outcome::inserted;
     if (!was_listed && !is_new) return insert_outcome::already_present;
@@ -108,19 +93,14 @@ insert_outcome whitelist_filter::insert(const digest& d) noexcept {
 }
 
 result<adapt_outcome> whitelist_filter::adapt_from(const digest& d, digest_source& source) noexcept {
-    digest_list::room there;  // destroyed last, after the locks: may hold the old table
-    const std::lock_guard held{core_->changing};
     if (!core_->contains(d)) return adapt_outcome::was_negative;
     ++core_->remote_reads;
     const auto is_member = source.holds(d);
     if (!is_member) return is_member.error();
     if (*is_member) return adapt_outcome::true_positive;
-    auto room = core_->list.room_for(d);
-    if (!room) return room.error();
-    if (!room->found) return adapt_outcome::unfixed;
-    there = *std::move(room);
-    const std::unique_lock alone{core_->looking};
-    core_->list.insert(d, there);
+    const auto listed = core_->list.insert(d);
+    if (!listed) return listed.error();
+    if (!*listed) return adapt_outcome::unfixed;
     ++core_->adapts;
     return adapt_outcome::fixed;
 }
@@ -130,7 +110,6 @@ double whitelist_filter::rate() const noexcept {
 }
 
 filter_stats whitelist_filter::stats() const noexcept {
-    const std::shared_lock shared{core_->looking};
     const filter_stats bloom = core_->bloom.stats();
     filter_stats now;
     now.keys = core_->keys;
@@ -145,7 +124,6 @@ filter_stats whitelist_filter::stats() const noexcept {
 }
 
 whitelist_details whitelist_filter::details() const noexcept {
-    const std::shared_lock shared{core_->looking};
     const filter_stats bloom = core_->bloom.stats();
     return {.bloom_rate = bloom.false_positive_rate,
             .universe_bits = core_->universe_bits,
@@ -156,51 +134,6 @@ whitelist_details whitelist_filter::details() const noexcept {
 
 const hasher& whitelist_filter::hash() const noexcept {
     return core_->bloom.hash();
-}
-
-// The Bloom filter is saved as its own snapshot in a section of this one: docs/format.md.
-result<void> whitelist_filter::save(sink& out) const noexcept {
-    return without_throwing(name, [&]() -> result<void> {
-        const std::lock_guard held{core_->changing};  // no change happens; look-ups go on
-        const auto info = describe(snapshot_kind::whitelist, whitelist_version, hash());
-        if (!info) return info.error();
-        vector_sink bloom;
-        if (const auto saved = core_->bloom.save(bloom); !saved) return saved.error();
-        field_writer fields;
-        write_common(fields, stats(), hash());
-        fields.u32(core_->universe_bits).u64(core_->list.quotients());
-        const std::array sections = {std::span<const std::byte>{bloom.bytes()}, core_->list.bytes()};
-        return write_snapshot(out, *info, fields.view(), sections);
-    });
-}
-
-result<whitelist_filter> whitelist_filter::load(std::span<const std::byte> bytes) noexcept {
-    return without_throwing(name, [&]() -> result<whitelist_filter> {
-        const auto view = open_snapshot_as(snapshot_kind::whitelist, whitelist_version, 2, bytes);
-        if (!view) return view.error();
-        field_reader fields{view->parameters};
-        const auto common = read_common(fields, view->info, name, bloom_filter::min_false_positive_rate);
-        if (!common) return common.error();
-        const std::uint32_t universe_bits = fields.u32();
-        const std::uint64_t quotients = fields.u64();
-        const filter_options& options = common->options;
-        if (!fields.finished()) return error::make(error_code::corrupt, "whitelist snapshot: parameters of no size");
-        if (const auto checked = check_whitelist(options.capacity, options.false_positive_rate, universe_bits);
-            !checked)
-            return error::make(error_code::corrupt, "whitelist snapshot: %s", checked.error().message().data());
-        auto bloom = bloom_filter::load(view->sections[0]);
-        if (!bloom) return bloom.error();
-        const filter_stats of_bloom = bloom->stats();
-        if (!(bloom->hash() == *options.hash) || of_bloom.capacity != options.capacity ||
-            of_bloom.false_positive_rate > options.false_positive_rate || of_bloom.keys > common->keys)
-            return error::make(error_code::corrupt, "whitelist snapshot: the Bloom filter is another's");
-        auto list = digest_list::from_bytes(quotients, view->sections[1]);
-        if (!list) return list.error();
-        auto made = std::make_unique<core>(*std::move(bloom), options.false_positive_rate, universe_bits);
-        made->list = *std::move(list);
-        made->keys = common->keys;
-        return whitelist_filter{std::move(made)};
-    });
 }
 
 }  // namespace genista

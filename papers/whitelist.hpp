@@ -3,7 +3,7 @@
 //
 //     look-up    maybe  =  Bloom filter says maybe  and  the digest is not on the list
 //     list       the digests of all false positives found so far, whole: O(log u) bits each
-//                (digest_list.hpp)
+//                (whitelist/digest_list.hpp)
 //
 // It is here to show a bound. A filter that only learns "that was a false positive" needs about n
 // log log u bits or n log n, whichever is less, to keep a rate against an adversary [Thm 5]; this
@@ -18,15 +18,13 @@
 // needs no list.
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned, as long as R
-//       holds x; under threads, failing stores and failing memory.
+//       holds x, even if R fails.
 //   I2  A call that reports an error has changed nothing.
 //   I3  When a key was put on the list, R held neither it nor a key with the same digest.
 //
 // **Why I1 holds.** A store commits x to R before it calls insert(x), and insert removes x from the
-// list. adapt(x) reads R and lists x under one lock, the one that insert takes. If insert(x) had
-// the lock first, R held x by then, and adapt sees it. If adapt had it first, insert removes x
-// afterwards. R is asked for the digest and not for the key alone: two keys may share one
-// (`trusted` hash), and listing one of them would deny the other.
+// list; adapt(x) reads R before it lists x. R is asked for the digest and not for the key alone:
+// two keys may share one (`trusted` hash), and listing one of them would deny the other.
 //
 // **R is the truth.** If R denies a key that it holds (a replica that lags behind), the key is
 // listed and denied, as R denied it; a filter that learns one bit has nothing to check it against.
@@ -34,13 +32,13 @@
 // returned them, add nothing to the list.
 //
 // That one bit is all that it learns from R, and a store's own look-up has found it out already:
-// this is a *local* filter in the sense of the paper, and the read is there for the race above.
-// There is no erase, as for any Bloom filter: a key that has left R is a false positive, and is
-// listed when it is queried.
+// this is a *local* filter in the sense of the paper, and the read is there for keys with one
+// digest. There is no erase, as for any Bloom filter: a key that has left R is a false positive,
+// and is listed when it is queried.
 //
-// Threads may call all functions concurrently, except moving, assigning and destroying. Changes
-// wait for each other, an insert for the read of an adapt as well; look-ups wait for the local part
-// of a change only.
+// One thread at a time, but queries may run beside each other: there are no locks, and an insert
+// between the read of an adapt and its entry would be lost. It has no snapshots; build() makes the
+// filter again from R, with an empty list.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +46,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "genista/detail/filters/plain_surface.hpp"
@@ -174,7 +171,7 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
         return adapt(key.view(), remote);
     }
 
-    // Checks that every key of R is answered "maybe". REQUIRES: no thread writes meanwhile.
+    // Checks that every key of R is answered "maybe".
     template <remote_map R>
     [[nodiscard]] result<void> audit(R& remote) const noexcept {
         bool denied = false;
@@ -185,11 +182,6 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
         if (done && denied) return error::make(error_code::corrupt, "whitelist: a key of R is denied");
         return done;
     }
-
-    // A loaded filter works at once. Keys that were inserted after the save have to be inserted
-    // again, as into any other filter.
-    [[nodiscard]] result<void> save(sink& out) const noexcept;
-    [[nodiscard]] static result<whitelist_filter> load(std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for: that of the Bloom filter
     [[nodiscard]] filter_stats stats() const noexcept;

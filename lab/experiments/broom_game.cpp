@@ -157,9 +157,9 @@ game_played play_adversary(const adversary& by, const game_plan& p, int games, s
 }
 
 // broom_paper's guarantee is about pairs of keys that were asked together, or never met; and it
-// does not grow.
+// neither grows nor has snapshots.
 bool is_considered(const adversary& by, bool as_in_the_text) {
-    return !as_in_the_text || (!by.uses_history_of_others && by.name != "growth-replay");
+    return !as_in_the_text || (!by.uses_history_of_others && by.name != "growth-replay" && by.name != "restart-replay");
 }
 
 nlohmann::json game_row(const game_played& p) {

@@ -145,13 +145,21 @@ class learning_arena final : public arena {
         }
     }
     void save() override {
-        vector_sink out;
-        must(filter_.save(out));
-        saved_.assign(out.bytes().begin(), out.bytes().end());
+        if constexpr (savable_filter<Filter>) {
+            vector_sink out;
+            must(filter_.save(out));
+            saved_.assign(out.bytes().begin(), out.bytes().end());
+        } else {
+            throw_cannot("be saved");
+        }
     }
     void restart() override {
-        filter_ = must(Filter::load(saved_));
-        if constexpr (Remote::has_part_of_filter) must(filter_.rebuild(remote()));
+        if constexpr (savable_filter<Filter>) {
+            filter_ = must(Filter::load(saved_));
+            if constexpr (Remote::has_part_of_filter) must(filter_.rebuild(remote()));
+        } else {
+            throw_cannot("be saved");
+        }
     }
     void rebuild() override {
         if constexpr (requires { filter_.rebuild(remote()); }) {

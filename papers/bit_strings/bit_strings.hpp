@@ -47,7 +47,6 @@
 #include <cstdint>
 
 #include "bits/words.hpp"
-#include "genista/base/result.hpp"
 #include "papers/bit_strings/wide_word.hpp"
 
 namespace genista::bits {
@@ -110,16 +109,6 @@ class bit_strings {
 
     bit_strings() noexcept = default;
 
-    // Takes over any words from outside: I2 is checked, I1 holds for every mask.
-    [[nodiscard]] static result<bit_strings> from_words(const wide& data, const wide& ends) noexcept {
-        bit_strings made;
-        made.data_ = data;
-        made.ends_ = ends;
-        if (data.without(made.payload()).any())
-            return error::make(error_code::corrupt,
-                               "bit strings: data outside the strings, allowed only in the slots before a terminator");
-        return made;
-    }
     [[nodiscard]] const wide& data() const noexcept { return data_; }
     [[nodiscard]] const wide& ends() const noexcept { return ends_; }
 

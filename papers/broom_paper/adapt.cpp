@@ -1,7 +1,6 @@
 // ADAPT: EXTEND on a false positive, and the frontier that every call moves on [broom18 §4.1,
 // §4.2]. See core.hpp.
 #include <algorithm>
-#include <new>
 
 #include "papers/broom_paper/core.hpp"
 
@@ -32,20 +31,13 @@ result<bool> core::extend_against(const element& e, index_source& remote) {
     for (const std::optional<extension>* each : {&*first, &*second}) {
         if (!*each) continue;
         const extension& more = **each;
-        try {
-            const std::unique_lock alone{looking_};
-            if (!level_of(*state_, more.which).extend(more.at, more.stream, more.length)) afresh_due_ = true;
-        } catch (const std::bad_alloc&) {
-            if (!any) throw;
-            break;  // one level is done already: report that
-        }
+        if (!level_of(*state_, more.which).extend(more.at, more.stream, more.length)) afresh_due_ = true;
         any = true;
     }
     return any;
 }
 
 result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
-    const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
     const element e = element_of(key);
     if (!state_->contains(e, functions_)) return adapt_outcome::was_negative;
@@ -63,17 +55,13 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     move_frontier(remote);
     // From here on an error would claim that nothing has changed. The frontier may have passed this
     // very key, or have made another fingerprint match it: one chance in 1/ε.
-    try {
-        for (int again = 0; again < 8 && state_->contains(e, functions_); ++again) {
-            if (const auto more = extend_against(e, remote); !more || !*more) break;
-            if (afresh_due_) move_frontier(remote);
-        }
-        if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
-        const auto own = adapt_to_own_digest(e, key, remote);
-        return own ? *own : adapt_outcome::unfixed;
-    } catch (const std::bad_alloc&) {
-        return state_->contains(e, functions_) ? adapt_outcome::unfixed : adapt_outcome::fixed;
+    for (int again = 0; again < 8 && state_->contains(e, functions_); ++again) {
+        if (const auto more = extend_against(e, remote); !more || !*more) break;
+        if (afresh_due_) move_frontier(remote);
     }
+    if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
+    const auto own = adapt_to_own_digest(e, key, remote);
+    return own ? *own : adapt_outcome::unfixed;
 }
 
 // The fingerprint that matches has the same digest. If it is that of the key itself, which has left
@@ -89,14 +77,7 @@ result<adapt_outcome> core::adapt_to_own_digest(const element& e, key_view key, 
     return *other ? adapt_outcome::true_positive : adapt_outcome::unfixed;
 }
 
-void core::move_frontier(index_source& remote) noexcept {
-    try {
-        move_frontier_or_throw(remote);
-    } catch (const std::bad_alloc&) {  // what is due stays due
-    }
-}
-
-void core::move_frontier_or_throw(index_source& remote) {
+void core::move_frontier(index_source& remote) {
     if (afresh_due_) {
         (void)start_afresh(remote);  // if not now, then at the beginning of the next change
         return;
@@ -170,10 +151,8 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
         changes.push_back({index_change::kind::put, reverse_place(plan.h), each.key});
     }
     const auto written = book_.write(changes, remote, [&] {
-        const std::unique_lock alone{looking_};
-        // Insert before erase: inserting may fail for want of memory, the rest does not. If both of
-        // its fingerprints match its hash, the old one is found first: the new one is the last of
-        // its run.
+        // Insert before erase. If both of its fingerprints match its hash, the old one is found
+        // first: the new one is the last of its run.
         if (moves && plan.says == verdict::ready) join(in, plan);
         for (const order_record& each : of_one_element) {
             if (each.is_resident()) continue;
@@ -199,7 +178,6 @@ result<void> core::begin_phase() {
                            "broom_paper: the index has no more keys, %llu are still to be rehashed",
                            static_cast<unsigned long long>(state_->behind_frontier));
     }
-    const std::unique_lock alone{looking_};
     state_->behind_frontier = state_->keys;
     state_->older = state_->newer;
     state_->newer = fresh_generation();

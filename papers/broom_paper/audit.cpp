@@ -21,7 +21,6 @@ error bad(const char* what, std::uint64_t number) {
 }  // namespace
 
 result<void> core::audit(index_source& remote) const {
-    const std::lock_guard held{changing_};
     const state& in = *state_;
     std::multiset<ghost> ghosts_here;
     for (const level* each : {&in.primary, in.second ? &*in.second : nullptr}) {
@@ -53,7 +52,7 @@ result<void> core::audit(index_source& remote) const {
     if (starved) throw std::bad_alloc{};
     if (absent_keys != 0) return bad("records of R stand where they do not belong", absent_keys);
     if (denied != 0) return bad("stored keys are denied", denied);
-    // The index is foreign, incomplete, or has pending writes: nothing to compare.
+    // The index is incomplete, or has pending writes: nothing to compare.
     if (index_ != index_is::ours || afresh_due_ || book_.has_pending()) return {};
     return audit_index(members, ghosts_here, remote);
 }
@@ -126,7 +125,6 @@ result<void> core::audit_index(const std::set<std::string>& members, const std::
 }
 
 filter_stats core::stats() const noexcept {
-    const std::lock_guard held{changing_};
     filter_stats now;
     now.keys = state_->keys;
     now.capacity = sizes_.capacity;
@@ -141,7 +139,6 @@ filter_stats core::stats() const noexcept {
 }
 
 broom_paper_details core::details() const {
-    const std::lock_guard held{changing_};
     const state& in = *state_;
     broom_paper_details now;
     now.is_large = sizes_.is_large;

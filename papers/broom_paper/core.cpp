@@ -28,12 +28,10 @@ result<std::unique_ptr<core>> core::make(const beginnings& from) {
 }
 
 bool core::contains(const digest& d) const noexcept {
-    const std::shared_lock look{looking_};
     return state_->contains(d, functions_);
 }
 
 bool core::contains(const element& e) const noexcept {
-    const std::shared_lock look{looking_};
     return state_->contains(e, functions_);
 }
 
@@ -47,9 +45,6 @@ result<void> core::begin(index_source& remote) {
         // wait.
         if (auto done = start_afresh(remote); !done && index_ != index_is::ours) return done;
     }
-    if (index_ == index_is::foreign)
-        return error::make(error_code::unsupported,
-                           "broom_paper: the index in R is not this filter's yet; rebuild(R) makes it so");
     return book_.write_pending(remote);
 }
 
@@ -66,7 +61,6 @@ result<insert_outcome> core::insert_into(state& in, const element& e, key_view k
         index_change{index_change::kind::put, order_place(e, {}), std::string{key.text()}},
         index_change{index_change::kind::put, reverse_place(plan.h), std::string{key.text()}}};
     const auto written = book_.write(changes, remote, [&] {
-        const std::unique_lock alone{looking_};
         if (plan.says == verdict::ready) join(in, plan);
         in.count(e, 1);
     });
@@ -79,7 +73,6 @@ result<insert_outcome> core::insert_into(state& in, const element& e, key_view k
 }
 
 result<insert_outcome> core::insert(key_view key, index_source& remote) {
-    const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
     const element e = element_of(key);
     auto outcome = insert_into(*state_, e, key, remote);
@@ -167,17 +160,13 @@ result<erase_outcome> core::leave(const element& e, key_view key, index_source& 
         }
     }
     const auto written = book_.write(changes, remote, [&] {
-        const std::unique_lock alone{looking_};
         in.count(e, -1);
         if (shared) return;
         take_away(in, lies, e);
         if (remembers) {
             level& of = level_of(in, lies);
-            try {
-                if (!of.strings().add_ghost(of.quotient(h), bits)) afresh_due_ = true;
-            } catch (const std::bad_alloc&) {
-                afresh_due_ = true;  // a hash function whose ghost cannot be kept must not stay
-            }
+            // A hash function whose ghost cannot be kept must not stay.
+            if (!of.strings().add_ghost(of.quotient(h), bits)) afresh_due_ = true;
         }
     });
     if (!written) return written.error();
@@ -191,7 +180,6 @@ result<erase_outcome> core::let_go(const element& e, key_view key, index_source&
 }
 
 result<erase_outcome> core::erase(key_view key, index_source& remote) {
-    const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
     const element e = element_of(key);
     const auto gone = remote.remove_member(e.d, key);
@@ -201,7 +189,6 @@ result<erase_outcome> core::erase(key_view key, index_source& remote) {
 }
 
 result<erase_outcome> core::forget(key_view key, index_source& remote) {
-    const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
     const element e = element_of(key);
     ++remote_reads_;

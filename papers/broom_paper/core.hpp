@@ -6,18 +6,15 @@
 //     adapt.cpp      false positives, and the frontier [§4.2]
 //     rebuild.cpp    all keys at once
 //     audit.cpp      do the invariants hold, and does R agree?
-//     snapshot.cpp   save and load
 //
-// A change reads R first, then writes the index, then its own memory under the lock of the
-// look-ups. So a change that fails leaves the filter as it was.
+// A change reads R first, then writes the index, then its own memory. So a change that fails leaves
+// the filter as it was.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <tuple>
@@ -42,7 +39,6 @@ class core {
         rehash_rule rehashing = rehash_rule::frontier;
     };
     [[nodiscard]] static result<std::unique_ptr<core>> make(const beginnings& from);
-    [[nodiscard]] static result<std::unique_ptr<core>> load(std::span<const std::byte> bytes);
     core(const beginnings& from, std::unique_ptr<state> empty) noexcept;
     core(const core&) = delete;
     core& operator=(const core&) = delete;
@@ -56,12 +52,12 @@ class core {
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, index_source& remote);
     [[nodiscard]] result<void> rebuild(index_source& remote);
     [[nodiscard]] result<void> audit(index_source& remote) const;
-    [[nodiscard]] result<void> save(sink& out) const;
 
     [[nodiscard]] double rate() const noexcept { return rate_; }
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_paper_details details() const;
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] const state& current() const noexcept { return *state_; }
 
   private:
     //  ---- the index: index.cpp
@@ -173,10 +169,9 @@ class core {
                                                                      index_source& remote);
     [[nodiscard]] result<bool> extend_against(const element& e, index_source& remote);
     [[nodiscard]] result<adapt_outcome> adapt_to_own_digest(const element& e, key_view key, index_source& remote);
-    // Moves the frontier for all calls of ADAPT that have not done so yet. An error, want of memory
-    // included, leaves the rest to the next call: the effect of this call has happened already.
-    void move_frontier(index_source& remote) noexcept;
-    void move_frontier_or_throw(index_source& remote);
+    // Moves the frontier for all calls of ADAPT that have not done so yet. An error of R leaves the
+    // rest to the next call: the effect of this call has happened already.
+    void move_frontier(index_source& remote);
     [[nodiscard]] result<void> rehash_next(index_source& remote);
     [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_element, index_source& remote);
     [[nodiscard]] result<void> begin_phase();
@@ -200,14 +195,11 @@ class core {
     const ghost_rule ghosts_;
     const rehash_rule rehashing_;
 
-    mutable std::shared_mutex looking_;  // the state: shared by look-ups, exclusive for changes
     std::unique_ptr<state> state_;
-
-    mutable std::mutex changing_;  // serialises changes; guards all that follows
     index_book book_;
-    // Unknown: new filter, R may hold the index of a former one. Foreign: loaded. In pieces:
-    // cleared, and not filled again.
-    enum class index_is : unsigned char { unknown, ours, foreign, in_pieces } index_ = index_is::unknown;
+    // Unknown: new filter, R may hold the index of a former one. In pieces: cleared, and not filled
+    // again.
+    enum class index_is : unsigned char { unknown, ours, in_pieces } index_ = index_is::unknown;
     // A group of strings was full: what it could not remember is only safe after the next hash
     // functions.
     bool afresh_due_ = false;

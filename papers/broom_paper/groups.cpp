@@ -1,4 +1,4 @@
-// The strings of groups of quotients, their memory and snapshots. See groups.hpp.
+// The strings of groups of quotients, and their memory. See groups.hpp.
 #include "papers/broom_paper/groups.hpp"
 
 #include <algorithm>
@@ -62,14 +62,9 @@ void groups::store_group(std::uint64_t group, const strings& all) {
     while (used > bits::word_bits * block_words(size_class) / 2) ++size_class;
     const std::uint32_t old = handles_[group];
     if (used == 0 || old == none || old % classes != size_class) {
-        try {
-            const std::uint32_t made = used == 0 ? none : take_block(size_class);
-            if (old != none) give_block(old);
-            handles_[group] = made;
-        } catch (const std::bad_alloc&) {
-            if (old == none || old % classes < size_class) throw;
-            size_class = old % classes;  // a smaller block would be enough, but this one works, too
-        }
+        const std::uint32_t made = used == 0 ? none : take_block(size_class);
+        if (old != none) give_block(old);
+        handles_[group] = made;
     }
     if (used == 0) return;
     std::uint64_t* const block = pools_[size_class].words.data() + handles_[group] / classes * block_words(size_class);
@@ -208,56 +203,6 @@ groups::contents groups::in_group(std::uint64_t group) const noexcept {
         (ghost ? found.ghost_bits : found.bits) += all.length(rank) - tag_bits;
     }
     return found;
-}
-
-//  ---- snapshots
-
-void groups::save(std::vector<std::uint64_t>& out) const {
-    for (std::uint64_t group = 0; group < handles_.size(); ++group) {
-        const strings all = load_group(group);
-        const std::size_t used = all.used_slots(), words = bits::words_for(used);
-        out.push_back(used);
-        for (std::size_t i = 0; i < words; ++i) out.push_back(all.data().words[i]);
-        for (std::size_t i = 0; i < words; ++i) out.push_back(all.ends().words[i]);
-    }
-}
-
-result<groups> groups::load(std::uint64_t quotients, unsigned remainder_bits, std::span<const std::uint64_t> words) {
-    const auto bad = [](const char* what, std::uint64_t where) {
-        return error::make(error_code::corrupt, "adaptivity bits: %s in group %llu", what,
-                           static_cast<unsigned long long>(where));
-    };
-    groups made{quotients, remainder_bits};
-    for (std::uint64_t group = 0; group < made.count(); ++group) {
-        if (words.empty()) return bad("nothing", group);
-        const std::uint64_t used = words.front();
-        words = words.subspan(1);
-        const std::size_t each = used <= strings::slots ? bits::words_for(used) : words.size() + 1;
-        if (each > words.size() / 2) return bad("more slots than there are", group);
-        wide data, ends;
-        for (std::size_t i = 0; i < each; ++i) {
-            data.words[i] = words[i];
-            ends.words[i] = words[each + i];
-        }
-        words = words.subspan(2 * each);
-        const auto all = strings::from_words(data, ends);
-        if (!all) return all.error();
-        if (all->used_slots() != used) return bad("slots that are not those counted", group);
-        for (std::size_t rank = 0; rank < all->count(); ++rank) {
-            const std::size_t length = all->length(rank);
-            if (length <= tag_bits || length > tag_bits + most_adaptivity_bits)
-                return bad("a string too short or long", group);
-            const std::uint64_t tag = tag_at(*all, rank), before = rank == 0 ? 0 : tag_at(*all, rank - 1);
-            const bool ghost = (tag >> 4 & 1) != 0;
-            if (rank > 0 && (tag < before || (tag == before && !ghost))) return bad("strings out of order", group);
-            if ((ghost && (tag & 15) != 0) || tag >> 5 >= made.in_group_ ||
-                group * made.in_group_ + (tag >> 5) >= quotients)
-                return bad("a string without an owner", group);
-        }
-        made.store_group(group, *all);
-    }
-    if (!words.empty()) return bad("words behind the last", made.count());
-    return made;
 }
 
 }  // namespace genista::broom_paper

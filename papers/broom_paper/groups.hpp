@@ -19,10 +19,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "genista/base/result.hpp"
 #include "papers/bit_strings/bit_strings.hpp"
 #include "papers/broom_paper/hashes.hpp"
 
@@ -37,7 +35,7 @@ class groups {
     }
     static constexpr unsigned most_run = 16;  // indices of four bits
 
-    // May throw std::bad_alloc, as every function that adds bits.
+    // May throw std::bad_alloc, as every function that changes strings.
     groups(std::uint64_t quotients, unsigned remainder_bits);
 
     //  ---- fingerprints in the table
@@ -81,11 +79,6 @@ class groups {
         }
     }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
-
-    //  ---- snapshots: for every group its slots, then data and ends
-    void save(std::vector<std::uint64_t>& out) const;
-    [[nodiscard]] static result<groups> load(std::uint64_t quotients, unsigned remainder_bits,
-                                             std::span<const std::uint64_t> words);
 
   private:
     static constexpr std::size_t wide_words = 10;

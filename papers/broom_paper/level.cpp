@@ -63,7 +63,6 @@ void level::insert(const whole_hash& h, unsigned length) {
     const std::uint64_t at = baseline(h), remainder = at & bits::low_mask(remainder_bits());
     const std::uint64_t quotient = at >> remainder_bits();
     const groups::owner who{quotient, static_cast<unsigned>(table_.run_of(quotient).size())};
-    // Bits first: they may fail for want of memory, the table does not.
     const bool bits_fit = length == 0 || strings_.set_bits(who, adaptivity::of(h.second, length));
     assert(bits_fit);
     (void)bits_fit;

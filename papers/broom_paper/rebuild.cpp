@@ -1,5 +1,5 @@
-// All keys of R at once, under new hash functions: after loading, and when an event happens that
-// the paper excludes "with high probability".
+// All keys of R at once, under new hash functions: when an event happens that the paper excludes
+// "with high probability".
 //
 // The old state answers meanwhile. R is read twice: once to count, once to insert. Between the two
 // the index is cleared: if R fails from there on, the filter has no index until the next attempt,
@@ -51,10 +51,7 @@ result<void> core::start_afresh(index_source& remote) {
         if (!filled) return filled.error();
         if (!*filled && fresh.keys >= sizes_.capacity) return too_many();
         if (!*filled) continue;
-        {
-            const std::unique_lock alone{looking_};
-            std::swap(state_, *made);
-        }
+        state_ = *std::move(made);
         index_ = index_is::ours;
         afresh_due_ = false;
         frontier_due_ = adapts_since_rebuild_ = 0;
@@ -66,7 +63,6 @@ result<void> core::start_afresh(index_source& remote) {
 }
 
 result<void> core::rebuild(index_source& remote) {
-    const std::lock_guard held{changing_};
     return start_afresh(remote);
 }
 

@@ -1,7 +1,7 @@
 // open_snapshot: each check relies on the checks before it, so the order matters.
 //
 //     magic → size → header checksum → version → lengths and their sum → payload checksum → zeros
-//     in padding
+//     in padding → kind
 //
 // The header checksum comes before the version, so that a flipped bit in the version reads
 // "damaged" and not "newer". For that, every later version must keep bytes [0, 10) and the checksum
@@ -190,6 +190,12 @@ result<snapshot_view> open_snapshot(std::span<const std::byte> bytes) noexcept {
     view.info.key_id = load_little_endian<std::uint64_t>(at + detail::key_id_at);
     std::copy_n(at + detail::store_identity_at, view.info.store.identity.size(), view.info.store.identity.begin());
     view.info.store.sequence = load_little_endian<std::uint64_t>(at + detail::sequence_at);
+    if (is_retired(view.info.kind)) {
+        const std::string_view name = to_string(view.info.kind);
+        return error::make(error_code::unsupported,
+                           "snapshot of kind %u (%.*s); this version no longer reads snapshots of that filter",
+                           static_cast<unsigned>(view.info.kind), static_cast<int>(name.size()), name.data());
+    }
     return view;
 }
 

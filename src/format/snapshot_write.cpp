@@ -168,6 +168,20 @@ std::string_view to_string(snapshot_kind kind) noexcept {
     return "unknown";
 }
 
+bool is_retired(snapshot_kind kind) noexcept {
+    switch (kind) {
+        case snapshot_kind::cuckoo:
+        case snapshot_kind::cyclic:
+        case snapshot_kind::swapping:
+        case snapshot_kind::broom_paper:
+        case snapshot_kind::whitelist:
+        case snapshot_kind::weighted_bloom:
+            return true;
+        default:
+            return false;
+    }
+}
+
 result<std::uint64_t> snapshot_size_bytes(std::uint64_t parameters_bytes,
                                           std::span<const std::uint64_t> section_bytes) noexcept {
     if (parameters_bytes > max_parameters_bytes) {

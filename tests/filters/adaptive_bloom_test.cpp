@@ -18,7 +18,7 @@ namespace genista::adaptive_bloom_test {
 namespace {
 
 using world = test::adaptive_bloom_world;
-static_assert(membership_filter<adaptive_bloom_filter>);
+static_assert(savable_filter<adaptive_bloom_filter>);
 
 void fill(world& w, std::uint64_t keys) {
     for (std::uint64_t key = 0; key < keys; ++key) w.put(key);

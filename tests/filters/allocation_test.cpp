@@ -13,13 +13,11 @@
 #include "filters/daisy_bloom_allocations.hpp"
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/bloomier.hpp"
-#include "papers/whitelist.hpp"
 #include "tests/support/adaptive_bloom_world.hpp"
 #include "tests/support/broom_world.hpp"
 #include "tests/support/cascade_world.hpp"
 #include "tests/support/cuckoo_world.hpp"
 #include "tests/support/fail_each_allocation.hpp"
-#include "tests/support/paper_world.hpp"
 #include "tests/support/scale.hpp"
 
 namespace genista::allocation_test {
@@ -246,25 +244,22 @@ TEST(broom_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- the cuckoo family --------------------------------------------------------------------------
+// ---- cuckooing ----------------------------------------------------------------------------------
 
-template <class F>
-class cuckoo_allocations : public testing::Test {};
-TYPED_TEST_SUITE(cuckoo_allocations, test::cuckoo_family, test::cuckoo_names);
+using cuckooing_world = test::cuckoo_world<cuckooing_filter>;
 
-template <class F>
 cuckoo_options tight(std::uint64_t seed) {
-    return test::cuckoo_made(test::cuckoo_forms<F>().back(), 70, 8, seed);
+    return test::cuckoo_made(test::cuckoo_forms<cuckooing_filter>().back(), 70, 8, seed);
 }
 
 // Tries `call` on a fresh filter with the keys 0 .. keys-1, for each allocation that it makes (R's
 // own included, which R reports). An error must leave the filter byte for byte as it was, and the
 // repeated call must succeed.
-template <class F, class Call>
-std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t seed, std::uint64_t keys, Call&& call) {
+template <class Call>
+std::uint64_t fail_each_allocation_of_cuckooing(const char* what, std::uint64_t seed, std::uint64_t keys, Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
         const std::string when = std::string{what} + ", allocation " + std::to_string(n);
-        test::cuckoo_world<F> w{tight<F>(seed)};
+        cuckooing_world w{tight(seed)};
         for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(w.insert(key)) << when;
         const std::uint64_t absent_key = w.find_false_positive().value_or(0);
         w.put(keys);  // the store has committed the next one
@@ -292,53 +287,53 @@ std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t see
     }
 }
 
-TYPED_TEST(cuckoo_allocations, a_call_that_finds_no_memory_loses_no_key) {
-    const auto insert_next = [](auto& w, std::uint64_t) { return w.filter.insert(w.members().size(), w.truth); };
-    const auto rehashing = test::find_rehashing_insert<TypeParam>(tight<TypeParam>);
+TEST(cuckooing_allocations, a_call_that_finds_no_memory_loses_no_key) {
+    const auto insert_next = [](cuckooing_world& w, std::uint64_t) {
+        return w.filter.insert(w.members().size(), w.truth);
+    };
+    const auto rehashing = test::find_rehashing_insert<cuckooing_filter>(tight);
     ASSERT_TRUE(rehashing.has_value());
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert", 1, 5, insert_next)), 3u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert with new hash functions", rehashing->seed,
-                                                         rehashing->key, insert_next)),
+    EXPECT_GE(fail_each_allocation_of_cuckooing("an insert", 1, 5, insert_next), 3u);
+    EXPECT_GE(fail_each_allocation_of_cuckooing("an insert with new hash functions", rehashing->seed, rehashing->key,
+                                                insert_next),
               20u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>(
-                  "an adapt", 2, 38, [](auto& w, std::uint64_t q) { return w.filter.adapt(q, w.truth); })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing(
+                  "an adapt", 2, 38, [](cuckooing_world& w, std::uint64_t q) { return w.filter.adapt(q, w.truth); }),
               2u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an erase", 3, 30,
-                                                         [](auto& w, std::uint64_t) -> result<void> {
-                                                             const auto gone =
-                                                                 w.filter.erase(std::uint64_t{0}, w.truth);
-                                                             if (!gone) return gone.error();
-                                                             return {};
-                                                         })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing("an erase", 3, 30,
+                                                [](cuckooing_world& w, std::uint64_t) -> result<void> {
+                                                    const auto gone = w.filter.erase(std::uint64_t{0}, w.truth);
+                                                    if (!gone) return gone.error();
+                                                    return {};
+                                                }),
               3u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>(
-                  "a rebuild", 4, 30, [](auto& w, std::uint64_t) { return w.filter.rebuild(w.truth); })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing(
+                  "a rebuild", 4, 30, [](cuckooing_world& w, std::uint64_t) { return w.filter.rebuild(w.truth); }),
               20u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an audit", 5, 30,
-                                                         [](auto& w, std::uint64_t) {
-                                                             w.take_out(30);
-                                                             return w.filter.audit(w.truth);
-                                                         })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing("an audit", 5, 30,
+                                                [](cuckooing_world& w, std::uint64_t) {
+                                                    w.take_out(30);
+                                                    return w.filter.audit(w.truth);
+                                                }),
               3u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("a snapshot", 6, 30,
-                                                         [](auto& w, std::uint64_t) -> result<void> {
-                                                             vector_sink out;
-                                                             if (const auto saved = w.filter.save(out); !saved)
-                                                                 return saved;
-                                                             const auto loaded = TypeParam::load(out.bytes());
-                                                             if (!loaded) return loaded.error();
-                                                             return {};
-                                                         })),
+    EXPECT_GE(fail_each_allocation_of_cuckooing("a snapshot", 6, 30,
+                                                [](cuckooing_world& w, std::uint64_t) -> result<void> {
+                                                    vector_sink out;
+                                                    if (const auto saved = w.filter.save(out); !saved) return saved;
+                                                    const auto loaded = cuckooing_filter::load(out.bytes());
+                                                    if (!loaded) return loaded.error();
+                                                    return {};
+                                                }),
               3u);
-    EXPECT_GE(test::fail_each_allocation([] { return TypeParam::make({.capacity = 1000}); }), 2u);
-    test::cuckoo_world<TypeParam> w{tight<TypeParam>(7)};
+    EXPECT_GE(test::fail_each_allocation([] { return cuckooing_filter::make({.capacity = 1000}); }), 2u);
+    cuckooing_world w{tight(7)};
     for (std::uint64_t member = 0; member < 30; ++member) w.put(member);
-    const cuckoo_options options = tight<TypeParam>(7);
-    EXPECT_GE(test::fail_each_allocation([&] { return TypeParam::build(options, w.truth); }), 20u);
+    const cuckoo_options options = tight(7);
+    EXPECT_GE(test::fail_each_allocation([&] { return cuckooing_filter::build(options, w.truth); }), 20u);
 }
 
-TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
-    test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
+TEST(cuckooing_allocations, queries_allocate_nothing) {
+    cuckooing_world w{tight(1)};
     for (std::uint64_t key = 0; key < 30; ++key) ASSERT_TRUE(w.insert(key));
     std::array<std::uint64_t, 100> keys{};
     std::array<std::uint64_t, 2> answers{};
@@ -348,122 +343,7 @@ TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- broom_paper --------------------------------------------------------------------------------
-
-// A filter with extensions and ghosts, and one of its false positives.
-struct paper_short_of_memory : test::paper_world {
-    static constexpr std::uint64_t keys = 40;
-    std::uint64_t absent_key;
-
-    explicit paper_short_of_memory(double rate, unsigned repairs = 6)
-        : paper_world{{.capacity = 60, .false_positive_rate = rate, .repeatable = 4}, 200} {
-        for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(insert(key));
-        for (unsigned i = 0; i < repairs; ++i) adapt(*find_false_positive());
-        for (std::uint64_t key = 0; key < keys; key += 5) erase(key);
-        absent_key = *find_false_positive();
-    }
-};
-
-// Tries `call` on a fresh filter, for each allocation that it makes (R's own included, which R
-// reports). An error must leave the filter byte for byte as it was, and the repeated call must
-// succeed. A success without the memory is fine, too.
-template <class Call>
-std::uint64_t fail_each_allocation_of_paper(const char* what, double rate, unsigned repairs, Call&& call) {
-    for (std::uint64_t n = 0;; ++n) {
-        const std::string when = std::string{what} + ", allocation " + std::to_string(n);
-        paper_short_of_memory w{rate, repairs};
-        w.put(100);  // the store has committed the next one
-        const auto before = w.saved();
-        std::optional<error_code> code;
-        bool failed = false;
-        {
-            const test::failing_allocations armed{n};
-            if (const auto outcome = call(w); !outcome) code = outcome.error().code();
-            failed = armed.failed();
-        }
-        if (code) {
-            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
-            EXPECT_EQ(*code, error_code::out_of_memory) << when;
-            EXPECT_EQ(w.saved(), before) << when << ": a failed call changed the filter";
-            EXPECT_TRUE(call(w)) << when << ": failed although memory was back";
-        }
-        for (std::uint64_t key = 1; key < w.keys; ++key) {
-            if (key % 5 == 0 || key == 7) continue;
-            EXPECT_TRUE(w.filter.may_contain(key)) << when << ", key " << key;
-        }
-        w.take_out(100);
-        EXPECT_TRUE(w.filter.forget(genista::integer_key{100u}.view(), w.truth)) << when;
-        EXPECT_TRUE(w.filter.forget(genista::integer_key{7u}.view(), w.truth)) << when;
-        const auto sound = w.filter.audit(w.truth);
-        EXPECT_TRUE(sound) << when << ": " << sound.error().message();
-        if (!failed || testing::Test::HasFailure()) return n;
-    }
-}
-
-TEST(broom_paper_allocations, a_call_that_finds_no_memory_loses_no_key) {
-    using world = paper_short_of_memory;
-    for (const double rate : {0x1p-2, 0x1p-7}) {
-        for (const unsigned repairs : {1u, 6u, 20u, 33u}) {
-            if (test::sanitized && repairs == 20) continue;  // as 33, and every allocation is tried anyway
-            EXPECT_GE(
-                fail_each_allocation_of_paper("an insert", rate, repairs,
-                                              [](world& w) { return w.filter.insert(std::uint64_t{100}, w.truth); }),
-                2u);
-            EXPECT_GE(fail_each_allocation_of_paper("an insert of a key that has a ghost", rate, repairs,
-                                                    [](world& w) {
-                                                        const auto back = w.filter.insert(std::uint64_t{5}, w.truth);
-                                                        return back ? w.filter.erase(std::uint64_t{5}, w.truth)
-                                                                    : result<erase_outcome>{back.error()};
-                                                    }),
-                      2u);
-            EXPECT_GE(fail_each_allocation_of_paper("an adapt", rate, repairs,
-                                                    [](world& w) { return w.filter.adapt(w.absent_key, w.truth); }),
-                      3u);
-            EXPECT_GE(fail_each_allocation_of_paper("a rebuild", rate, repairs,
-                                                    [](world& w) { return w.filter.rebuild(w.truth); }),
-                      20u);
-        }
-        EXPECT_GE(fail_each_allocation_of_paper("an erase", rate, 20,
-                                                [](world& w) -> result<void> {
-                                                    const auto gone = w.filter.erase(std::uint64_t{7}, w.truth);
-                                                    if (!gone) return gone.error();
-                                                    return {};
-                                                }),
-                  3u);
-        EXPECT_GE(fail_each_allocation_of_paper("a snapshot", rate, 6,
-                                                [](world& w) -> result<void> {
-                                                    vector_sink out;
-                                                    if (const auto saved = w.filter.save(out); !saved) return saved;
-                                                    const auto loaded = broom_paper_filter::load(out.bytes());
-                                                    if (!loaded) return loaded.error();
-                                                    return {};
-                                                }),
-                  3u);
-        world w{rate};
-        EXPECT_GE(test::fail_each_allocation([&] { return w.filter.audit(w.truth); }), 3u);
-        EXPECT_GE(test::fail_each_allocation(
-                      [&] { return broom_paper_filter::make({.capacity = 1000, .false_positive_rate = rate}); }),
-                  3u);
-        const hasher hash = w.filter.hash();
-        EXPECT_GE(test::fail_each_allocation([&] {
-                      return broom_paper_filter::build(
-                          {.capacity = 60, .false_positive_rate = rate, .hash = hash, .repeatable = 4}, w.truth);
-                  }),
-                  20u);
-    }
-}
-
-TEST(broom_paper_allocations, queries_allocate_nothing) {
-    for (const double rate : {0x1p-2, 0x1p-7}) {
-        const paper_short_of_memory w{rate};
-        std::array<std::uint64_t, 100> keys{};
-        std::array<std::uint64_t, 2> answers{};
-        const std::uint64_t before = test::this_thread_allocations.allocations;
-        for (std::uint64_t key = 0; key < keys.size(); ++key) (void)w.filter.may_contain(keys[key] = key);
-        w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
-        EXPECT_EQ(test::this_thread_allocations.allocations, before);
-    }
-}
+// ---- adaptive_bloom -----------------------------------------------------------------------------
 
 // Tries `call` on a fresh filter for each allocation that it makes: an error, or a success without
 // it; no stored key is lost, and the repeated call succeeds.
@@ -596,49 +476,6 @@ TEST(cascade_allocations, a_call_that_finds_no_memory_loses_no_key_and_leaves_th
     w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "queries allocate nothing";
-}
-
-// ---- whitelist ----------------------------------------------------------------------------------
-
-TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
-    memory_map remote;
-    const whitelist_options options{300, 0.5, hasher{hash_key::from_seed(8)}, 64};
-    auto filter = *whitelist_filter::make(options);
-    for (std::uint64_t key = 0; key < 300; ++key) {
-        ASSERT_TRUE(remote.put(filter.hash()(key), integer_key{key}.view()));
-        ASSERT_TRUE(filter.insert(key, remote));
-    }
-    EXPECT_GE(test::fail_each_allocation([&] { return whitelist_filter::make(options); }), 2u);
-    EXPECT_GE(test::fail_each_allocation([&] { return whitelist_filter::build(options, remote); }), 2u);
-    std::uint64_t needed = 0;
-    for (std::uint64_t x = 1'000; x < 6'000; ++x) {
-        if (!filter.may_contain(x)) continue;
-        const std::uint64_t entries = filter.details().list_entries;
-        needed += test::fail_each_allocation([&]() -> result<void> {
-            const auto outcome = filter.adapt(x, remote);
-            if (outcome) return {};
-            EXPECT_TRUE(filter.may_contain(x));
-            EXPECT_EQ(filter.details().list_entries, entries);
-            return outcome.error();
-        });
-        ASSERT_FALSE(filter.may_contain(x));
-    }
-    EXPECT_GE(needed, 5u) << "the list must grow several times";
-    EXPECT_TRUE(filter.audit(remote));
-    vector_sink file;
-    ASSERT_TRUE(filter.save(file));
-    EXPECT_GE(test::fail_each_allocation([&] {
-                  vector_sink out;
-                  return filter.save(out);
-              }),
-              2u);
-    EXPECT_GE(test::fail_each_allocation([&] { return whitelist_filter::load(file.bytes()); }), 3u);
-    const std::uint64_t before = test::this_thread_allocations.allocations;
-    for (std::uint64_t key = 0; key < 2'000; ++key) {
-        (void)filter.may_contain(key);
-        (void)filter.insert(key);
-    }
-    EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and inserts allocate nothing";
 }
 
 // ---- bloomier -----------------------------------------------------------------------------------

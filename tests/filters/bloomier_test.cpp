@@ -19,7 +19,7 @@
 namespace genista::bloomier_test {
 namespace {
 
-static_assert(membership_filter<bloomier_filter>);
+static_assert(savable_filter<bloomier_filter>);
 static_assert(!local_filter<bloomier_filter>, "static: there is no insert");
 
 using numbers = std::vector<std::uint64_t>;

@@ -16,7 +16,7 @@
 namespace genista::broom_test {
 namespace {
 
-static_assert(membership_filter<broom_filter>);
+static_assert(savable_filter<broom_filter>);
 static_assert(sized_filter<broom_filter>);
 static_assert(adaptive_filter<broom_filter, memory_map>);
 

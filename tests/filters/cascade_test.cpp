@@ -20,7 +20,7 @@ namespace genista::cascade_test {
 namespace {
 
 using two_maps = with_index<memory_map, memory_map>;
-static_assert(membership_filter<cascade_filter>);
+static_assert(savable_filter<cascade_filter>);
 static_assert(adaptive_filter<cascade_filter, two_maps>);
 
 TEST(cascade, an_empty_one_contains_nothing) {

@@ -25,19 +25,19 @@ TYPED_TEST(cuckoo_family_fill_sweep, is_never_full_early_and_loses_no_key_when_f
         const std::uint64_t capacity = 1 + seed % 150;
         test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, capacity, 10, seed)};
         std::uint64_t key = 0;
-        auto before = w.saved();
+        auto before = w.contents();
         for (; w.insert(key); ++key) {
             ASSERT_LT(key, w.filter.shape().slots());
-            before = w.saved();
+            before = w.contents();
         }
         relays += w.filter.relays();
         ASSERT_EQ(key, capacity) << "full early or late, seed " << seed;
-        ASSERT_EQ(w.saved(), before) << "a refused insert changed something, seed " << seed;
+        ASSERT_EQ(w.contents(), before) << "a refused insert changed something, seed " << seed;
         // Further keys are refused as well and change nothing.
         for (std::uint64_t other = key + 1; other < key + 10; ++other) {
-            if (w.insert(other)) before = w.saved();
+            if (w.insert(other)) before = w.contents();
         }
-        ASSERT_EQ(w.saved(), before);
+        ASSERT_EQ(w.contents(), before);
         w.scan();
         w.audit();
         ASSERT_TRUE(w.wrong.empty()) << w.text() << "seed " << seed;

@@ -50,12 +50,12 @@ TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that
             const auto sound = w.filter.audit(w.truth);
             ASSERT_FALSE(sound);
             EXPECT_EQ(sound.error().code(), error_code::corrupt);
-            const auto before = w.saved();
+            const auto before = w.contents();
             w.put(rehashing->key);
             const auto outcome = w.filter.insert(rehashing->key, w.truth);
             ASSERT_FALSE(outcome) << "a wrong record was accepted";
             EXPECT_EQ(outcome.error().code(), error_code::corrupt);
-            EXPECT_EQ(w.saved(), before);
+            EXPECT_EQ(w.contents(), before);
             w.scan();
             ASSERT_TRUE(w.wrong.empty()) << w.text();
         }

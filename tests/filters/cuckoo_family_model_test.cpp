@@ -31,7 +31,7 @@ void one_step(World& w) {
         if (const auto absent_key = w.find_false_positive(50'000)) w.adapt(*absent_key);
     } else if (kind < 99) {
         (void)w.rebuild();
-    } else {
+    } else if constexpr (requires { w.save_and_load(); }) {
         w.save_and_load();
     }
 }

@@ -52,13 +52,13 @@ TEST(plain_rule, adapts_nothing_and_reports_unfixed) {
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
     counting_slots counted{w.plain_slots};
     with_slots remote{w.plain, counted};
-    const auto before = w.saved();
+    const auto before = w.contents();
     for (int i = 0; i < 100; ++i) {
         const std::uint64_t absent_key = *w.find_false_positive();
         EXPECT_EQ(*w.filter.adapt(absent_key, remote), adapt_outcome::unfixed);
         EXPECT_TRUE(w.filter.may_contain(absent_key));
     }
-    EXPECT_EQ(w.saved(), before);
+    EXPECT_EQ(w.contents(), before);
     EXPECT_EQ(counted.counts().writes, 0u);
     EXPECT_EQ(w.filter.stats().adapts, 0u);
 }
@@ -138,11 +138,11 @@ TYPED_TEST(cyclic_rule, chooses_the_next_fingerprint_and_writes_nothing_to_the_s
     int fixed = 0;
     for (int i = 0; i < 100; ++i) {
         const std::uint64_t absent_key = *w.find_false_positive();
-        const auto bytes = w.saved();
+        const auto bytes = w.contents();
         const auto outcome = w.filter.adapt(absent_key, remote);
         EXPECT_EQ(*outcome, w.filter.may_contain(absent_key) ? adapt_outcome::unfixed : adapt_outcome::fixed);
         fixed += *outcome == adapt_outcome::fixed ? 1 : 0;
-        EXPECT_NE(w.saved(), bytes) << "the selector must change even if the key still collides";
+        EXPECT_NE(w.contents(), bytes) << "the selector must change even if the key still collides";
         w.scan();
         ASSERT_TRUE(w.wrong.empty()) << w.text();
     }
@@ -161,11 +161,11 @@ TYPED_TEST(cyclic_rule, returns_to_the_first_fingerprint_after_the_last) {
         test::cuckoo_world<TypeParam> w{test::cuckoo_made({4, 1, 0.95}, 1, 5, seed)};
         ASSERT_TRUE(w.insert(0));
         const unsigned all = 1u << w.filter.shape().selector_bits;
-        const auto first = w.saved();
+        const auto first = w.contents();
         for (unsigned repairs = 1; repairs <= all; ++repairs) {
             w.adapt(*w.find_false_positive());
             ASSERT_TRUE(w.filter.may_contain(std::uint64_t{0}));
-            ASSERT_EQ(w.saved() == first, repairs == all) << repairs << " of " << all;
+            ASSERT_EQ(w.contents() == first, repairs == all) << repairs << " of " << all;
         }
         w.audit();
         EXPECT_TRUE(w.wrong.empty()) << w.text();
@@ -175,15 +175,15 @@ TYPED_TEST(cyclic_rule, returns_to_the_first_fingerprint_after_the_last) {
 TYPED_TEST(cyclic_rule, a_key_that_moves_has_its_first_fingerprint_again) {
     test::cuckoo_world<TypeParam> w{test::cuckoo_made({4, 1, 0.95}, 1, 5)};
     ASSERT_TRUE(w.insert(0));
-    const auto fresh = w.saved();
+    const auto fresh = w.contents();
     w.adapt(*w.find_false_positive());
-    ASSERT_NE(w.saved(), fresh);
+    ASSERT_NE(w.contents(), fresh);
     ASSERT_TRUE(w.rebuild());
-    const auto rebuilt = w.saved();
+    const auto rebuilt = w.contents();
     for (unsigned repairs = 1; repairs <= 1u << w.filter.shape().selector_bits; ++repairs) {
         w.adapt(*w.find_false_positive());
     }
-    EXPECT_EQ(w.saved(), rebuilt) << "after all fingerprints the first one is back";
+    EXPECT_EQ(w.contents(), rebuilt) << "after all fingerprints the first one is back";
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 

@@ -22,6 +22,7 @@ template <class F>
 class cuckoo_family : public testing::Test {
     static_assert(membership_filter<F> && sized_filter<F> && adaptive_filter<F, both_halves>);
     static_assert(!local_filter<F> && !adaptive_filter<F, memory_map>, "it needs slots");
+    static_assert(savable_filter<F> == std::is_same_v<F, cuckooing_filter>, "the others are in papers/");
 };
 TYPED_TEST_SUITE(cuckoo_family, test::cuckoo_family, test::cuckoo_names);
 
@@ -220,13 +221,13 @@ TYPED_TEST(cuckoo_family, bits_for_is_what_make_allocates) {
 TYPED_TEST(cuckoo_family, erasing_or_forgetting_an_absent_key_loses_no_key_even_if_it_collides) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>(100, 5)};
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
-    const auto before = w.saved();
+    const auto before = w.contents();
     for (int i = 0; i < 200; ++i) {
         const std::uint64_t absent_key = *w.find_false_positive();
         w.erase(absent_key);
         w.forget(absent_key);
     }
-    EXPECT_EQ(w.saved(), before);
+    EXPECT_EQ(w.contents(), before);
     w.scan();
     w.audit();
     EXPECT_TRUE(w.wrong.empty()) << w.text();
@@ -296,7 +297,7 @@ TYPED_TEST(cuckoo_family, a_write_with_an_unknown_outcome_is_repeated_by_the_nex
 TYPED_TEST(cuckoo_family, a_wrong_key_in_a_slot_is_an_error_and_no_key_is_lost) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>(30, 16)};
     for (std::uint64_t key = 0; key < 25; ++key) ASSERT_TRUE(w.insert(key));
-    const auto before = w.saved();
+    const auto before = w.contents();
     // Another program writes to the filter's slots: a wrong key in each, permanently.
     std::vector<std::uint64_t> numbers;
     ASSERT_TRUE(w.plain_slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t slot, key_view) {
@@ -321,13 +322,13 @@ TYPED_TEST(cuckoo_family, a_wrong_key_in_a_slot_is_an_error_and_no_key_is_lost) 
     for (std::uint64_t key = 0; key < 25; ++key) ASSERT_TRUE(w.filter.may_contain(key)) << "a false negative";
     ASSERT_TRUE(w.filter.rebuild(w.truth)) << "the stored keys are the truth";
     EXPECT_TRUE(w.filter.audit(w.truth));
-    EXPECT_NE(w.saved(), before);
+    EXPECT_NE(w.contents(), before);
 }
 
-TYPED_TEST(cuckoo_family, a_loaded_filter_answers_and_changes_only_after_a_rebuild) {
-    test::cuckoo_world<TypeParam> w{small<TypeParam>()};
+TEST(cuckooing, a_loaded_filter_answers_and_changes_only_after_a_rebuild) {
+    test::cuckoo_world<cuckooing_filter> w{small<cuckooing_filter>()};
     for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
-    auto loaded = TypeParam::load(w.saved());
+    auto loaded = cuckooing_filter::load(w.saved());
     ASSERT_TRUE(loaded) << loaded.error().message();
     for (std::uint64_t key = 0; key < 5'000; ++key) ASSERT_EQ(loaded->may_contain(key), w.filter.may_contain(key));
     EXPECT_EQ(loaded->shape(), w.filter.shape());

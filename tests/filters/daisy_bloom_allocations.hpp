@@ -8,7 +8,6 @@
 #include <array>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "papers/weighted_bloom.hpp"
 #include "tests/support/daisy_world.hpp"
 #include "tests/support/fail_each_allocation.hpp"
 
@@ -55,15 +54,6 @@ TEST_P(daisy_bloom_allocations, lookups_inserts_and_drift_allocate_nothing) {
     filter.may_contain(keys, classes, answers);
     (void)filter.drift();
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
-}
-
-TEST(weighted_bloom_allocations, make_save_and_load_report_the_lack_of_memory) {
-    const weighted_bloom_options options{.bits = 10'000, .draws = 1000, .hash = hasher{hash_key::from_seed(1)}};
-    const auto filter = *weighted_bloom_filter::make(options);
-    vector_sink file;
-    ASSERT_TRUE(filter.save(file));
-    EXPECT_GE(test::fail_each_allocation([&] { return weighted_bloom_filter::make(options); }), 1u);
-    EXPECT_GE(test::fail_each_allocation([&] { return weighted_bloom_filter::load(file.bytes()); }), 1u);
 }
 
 }  // namespace

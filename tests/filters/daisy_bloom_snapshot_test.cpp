@@ -1,6 +1,6 @@
-// Snapshots of daisy_bloom_filter and weighted_bloom_filter: answers, plan and counts survive
-// saving and loading; every truncation and bit flip is refused, and so are contradictory fields;
-// forgeries with valid checksums give an error or a sound filter; and golden files.
+// Snapshots of daisy_bloom_filter: answers, plan and counts survive saving and loading; every
+// truncation and bit flip is refused, and so are contradictory fields; forgeries with valid
+// checksums give an error or a sound filter; and golden files.
 //
 // The golden files were written by this test with GENISTA_WRITE_GOLDEN=1, which writes only files
 // that do not exist.
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "papers/weighted_bloom.hpp"
 #include "tests/support/daisy_snapshot_exercise.hpp"
 #include "tests/support/daisy_world.hpp"
 #include "tests/support/scale.hpp"
@@ -39,13 +38,6 @@ daisy_bloom_filter filled_daisy(double rate, double draws, bool blocked, hash_ki
         {.plan = plan_at(rate, draws), .hash = hasher{hash_key::from_seed(5), kind}, .blocked = blocked});
     for (std::uint64_t key = 0; key < static_cast<std::uint64_t>(draws); ++key)
         (void)filter.insert(key, static_cast<unsigned>(key % 21));
-    return filter;
-}
-
-weighted_bloom_filter filled_weighted(hash_kind kind = hash_kind::keyed) {
-    auto filter = *weighted_bloom_filter::make(
-        {.bits = 6000, .draws = 999.5, .mean_log_ratio = -1.25, .hash = hasher{hash_key::from_seed(5), kind}});
-    for (std::uint64_t key = 0; key < 600; ++key) (void)filter.insert(key, test::made_up(filter, key));
     return filter;
 }
 
@@ -75,28 +67,11 @@ TEST(daisy_bloom_snapshot, a_round_trip_keeps_answers_plan_and_counts) {
     }
 }
 
-TEST(weighted_bloom_snapshot, a_round_trip_keeps_answers_and_terms) {
-    const auto filter = filled_weighted(hash_kind::trusted);
-    const bytes file = saved(filter);
-    const auto loaded = weighted_bloom_filter::load(file);
-    ASSERT_TRUE(loaded) << loaded.error().message();
-    EXPECT_EQ(saved(*loaded), file);
-    EXPECT_EQ(loaded->mean_log_ratio(), -1.25);
-    EXPECT_EQ(loaded->stats().keys, filter.stats().keys);
-    for (std::uint64_t key = 0; key < 2000; ++key) {
-        const key_odds odds = test::made_up(filter, key);
-        ASSERT_EQ(loaded->may_contain(key, odds), filter.may_contain(key, odds));
-    }
-}
-
 TEST(daisy_bloom_snapshot, every_truncation_and_bit_flip_is_refused) {
     for (const bool blocked : {false, true}) {
         test::expect_damage_refused<daisy_bloom_filter>(saved(filled_daisy(0x1p-8, 2000, blocked)),
                                                         test::scaled<std::size_t>(7, 1));
     }
-}
-TEST(weighted_bloom_snapshot, every_truncation_and_bit_flip_is_refused) {
-    test::expect_damage_refused<weighted_bloom_filter>(saved(filled_weighted()), test::scaled<std::size_t>(7, 1));
 }
 
 // Offsets count from the begin of the parameters.
@@ -134,19 +109,6 @@ TEST(daisy_bloom_snapshot, contradictory_fields_are_refused) {
     const auto now = load_little_endian<std::uint64_t>(&file[parameters_at + bits]);
     for (const std::uint64_t value : {std::uint64_t{0}, now - 512, now + 512, now + 1, ~now})
         EXPECT_EQ(load_with<filter>(file, bits, 8, value), "corrupt") << value;
-}
-
-TEST(weighted_bloom_snapshot, contradictory_fields_are_refused) {
-    using filter = weighted_bloom_filter;
-    const bytes file = saved(filled_weighted());
-    const auto now = load_little_endian<std::uint64_t>(&file[parameters_at]);
-    for (const std::uint64_t value : {std::uint64_t{0}, now - 512, now + 512, ~now})
-        EXPECT_EQ(load_with<filter>(file, 0, 8, value), "corrupt") << value;
-    using limits = std::numeric_limits<double>;
-    for (const double odd : {0.0, -3.0, limits::infinity(), limits::quiet_NaN()})
-        EXPECT_EQ(load_with<filter>(file, 8, odd), "corrupt") << odd;
-    for (const double odd : {0.5, -limits::infinity(), limits::quiet_NaN()})
-        EXPECT_EQ(load_with<filter>(file, 16, odd), "corrupt") << odd;
 }
 
 TEST(daisy_bloom_snapshot, a_custom_hash_cannot_be_saved) {
@@ -187,9 +149,6 @@ TEST(daisy_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sou
         {saved(filled_daisy(0x1p-8, 1, false)), saved(filled_daisy(0x1p-8, 300, false)),
          saved(filled_daisy(0x1p-8, 300, true)), saved(filled_daisy(0x1p-12, 300, true))});
 }
-TEST(weighted_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    expect_forgeries_are_sound<weighted_bloom_filter>({saved(filled_weighted())});
-}
 
 // ---- golden: pinned, not derived ----------------------------------------------------------------
 
@@ -226,9 +185,6 @@ TEST(daisy_bloom_golden, octet_answers_as_when_it_was_written) {
 }
 TEST(daisy_bloom_golden, sixteen_answers_as_when_it_was_written) {
     check_golden("daisy_bloom-v1-sixteen.snapshot", filled_daisy(0x1p-12, 300, true), 300, {2488, 25'588'607});
-}
-TEST(weighted_bloom_golden, keyed_answers_as_when_it_was_written) {
-    check_golden("weighted_bloom-v1-keyed.snapshot", filled_weighted(), 600, {2997, 31'798'798});
 }
 
 }  // namespace

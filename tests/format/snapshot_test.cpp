@@ -79,7 +79,9 @@ TEST(snapshot, has_exactly_the_documented_bytes_and_opens_to_what_was_written) {
     constexpr std::uint64_t edges[] = {0, 1, 63, 64, 65, 127, 128, 1000, 4096};
     for (int round = 0; round < 2'000; ++round) {
         snapshot_info info = some_info();
-        info.kind = static_cast<snapshot_kind>(chance.below(65536));
+        do {
+            info.kind = static_cast<snapshot_kind>(chance.below(65536));
+        } while (is_retired(info.kind));
         info.kind_version = static_cast<std::uint16_t>(chance());
         info.hash_id = static_cast<std::uint16_t>(chance());
         info.key_id = chance();

@@ -64,6 +64,15 @@ TEST(attack_matrix, a_filter_without_growth_cannot_be_attacked_across_growth) {
     EXPECT_EQ(cells[1].said, verdict::holds);
 }
 
+TEST(attack_matrix, a_structure_of_papers_has_no_snapshot_to_be_restarted_from) {
+    const auto cells = play({"restart-replay"}, {"broom_paper", "whitelist", "cyclic1", "cuckooing"});
+    ASSERT_EQ(cells.size(), 4u);
+    for (const matrix_cell& each : cells) {
+        EXPECT_EQ(each.said == verdict::cannot_play, each.filter != "cuckooing") << each.filter << " " << each.why;
+        EXPECT_EQ(each.why, each.filter != "cuckooing" ? each.filter + " cannot be saved" : "");
+    }
+}
+
 TEST(attack_matrix, a_stage_with_more_keys_than_capacity_is_played_by_all) {
     const auto cells = play({"fresh-crowded"}, {"broom", "cuckoo_partial", "bloom", "cyclic2"});
     ASSERT_EQ(cells.size(), 4u);

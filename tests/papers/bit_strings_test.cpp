@@ -129,17 +129,5 @@ TEST(bit_strings, an_edit_that_does_not_fit_is_refused_and_changes_nothing) {
     EXPECT_EQ(strings.prefix_match(bit_string<1>::of(0, 0)).words[0], ~std::uint64_t{0});
 }
 
-TEST(bit_strings, words_from_outside_are_accepted_only_if_no_bit_lies_outside_the_strings) {
-    using wide = wide_word<1>;
-    EXPECT_TRUE(bit_strings<1>::from_words(wide::of(0b0101), wide::of(0b1000)));
-    EXPECT_TRUE(bit_strings<1>::from_words(wide::of(0), wide::of(~std::uint64_t{0})));
-    for (const std::uint64_t data : {0b1000u, 0b10000u}) {  // in a terminator; behind the last one
-        const auto made = bit_strings<1>::from_words(wide::of(data), wide::of(0b1000));
-        ASSERT_FALSE(made);
-        EXPECT_EQ(made.error().code(), error_code::corrupt);
-    }
-    EXPECT_FALSE(bit_strings<1>::from_words(wide::of(1), wide::of(0)));
-}
-
 }  // namespace
 }  // namespace genista::bits::bit_strings_test

@@ -21,7 +21,7 @@ namespace {
 using two_maps = with_index<memory_map, memory_map>;
 static_assert(indexed_map<two_maps>);
 static_assert(!indexed_map<memory_map>);
-static_assert(membership_filter<broom_paper_filter>);
+static_assert(membership_filter<broom_paper_filter> && !savable_filter<broom_paper_filter>);
 static_assert(adaptive_filter<broom_paper_filter, two_maps>);
 static_assert(!local_filter<broom_paper_filter>);
 
@@ -125,12 +125,12 @@ TEST(broom_paper, is_full_at_the_capacity_and_unchanged_by_a_refused_insert) {
     for (const auto& options : {small_one(2, 30), large_one(2, 30)}) {
         test::paper_world w{options};
         for (std::uint64_t key = 0; key < 30; ++key) ASSERT_TRUE(w.insert(key));
-        const auto before = w.saved();
+        const auto before = w.contents();
         const std::uint64_t records = w.index_records();
         w.put(30);
         EXPECT_EQ(*w.filter.insert(std::uint64_t{30}, w.truth), insert_outcome::full);
         EXPECT_EQ(*w.filter.insert(std::uint64_t{7}, w.truth), insert_outcome::already_present);
-        EXPECT_EQ(w.saved(), before);
+        EXPECT_EQ(w.contents(), before);
         EXPECT_EQ(w.index_records(), records);
         w.take_out(30);
         w.erase(3);
@@ -159,14 +159,14 @@ TEST(broom_paper, absent_keys_may_be_erased_forgotten_and_adapted_without_harm) 
         for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
         for (int i = 0; i < 30; ++i) {
             const std::uint64_t absent_key = *w.find_false_positive();
-            const auto before = w.saved();
+            const auto before = w.contents();
             EXPECT_EQ(*w.filter.erase(absent_key, w.truth), erase_outcome::absent);
             EXPECT_EQ(*w.filter.forget(integer_key{absent_key}.view(), w.truth), erase_outcome::absent);
             // One that R held and that was never inserted into the filter.
             w.put(absent_key);
             EXPECT_EQ(*w.filter.adapt(absent_key, w.truth), adapt_outcome::true_positive);
             EXPECT_EQ(*w.filter.erase(absent_key, w.truth), erase_outcome::absent);
-            EXPECT_EQ(w.saved(), before);
+            EXPECT_EQ(w.contents(), before);
             EXPECT_EQ(*w.filter.adapt(absent_key, w.truth), adapt_outcome::fixed);
             EXPECT_EQ(*w.filter.adapt(absent_key, w.truth), adapt_outcome::was_negative);
             w.adapt(5);
@@ -437,13 +437,13 @@ TEST(broom_paper, a_rebuild_from_more_keys_than_the_capacity_fails_and_changes_n
         test::paper_world w{options};
         for (std::uint64_t key = 0; key < 50; ++key) ASSERT_TRUE(w.insert(key));
         for (std::uint64_t key = 50; key < 60; ++key) w.put(key);
-        const auto before = w.saved();
+        const auto before = w.contents();
         const std::uint64_t records = w.index_records();
         const auto refused = w.filter.rebuild(w.truth);
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().code(), error_code::mismatch);
         EXPECT_NE(refused.error().message().find("50"), std::string::npos) << refused.error().message();
-        EXPECT_EQ(w.saved(), before);
+        EXPECT_EQ(w.contents(), before);
         EXPECT_EQ(w.index_records(), records) << "the index is unchanged";
         EXPECT_EQ(*w.filter.erase(std::uint64_t{3}, w.truth), erase_outcome::erased);
         EXPECT_FALSE(broom_paper_filter::build(options, w.truth));

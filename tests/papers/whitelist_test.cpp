@@ -1,6 +1,5 @@
 // whitelist_filter: examples, its rate and size, bad options, keys with one digest, wrong answers
-// of R, snapshots. Random operations on the list are in whitelist_model_test.cpp, races in
-// whitelist_threads_test.cpp, failing memory in tests/filters/allocation_test.cpp.
+// of R. Random operations on the list are in whitelist_model_test.cpp.
 #include "papers/whitelist.hpp"
 
 #include <gtest/gtest.h>
@@ -11,20 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "filters/digest_list.hpp"
 #include "genista/filters/bloom.hpp"
-#include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
 #include "support/remote/faulty_map.hpp"
-#include "tests/support/fix_checksums.hpp"
-#include "tests/support/snapshot_exercise.hpp"
-#include "tests/support/splitmix.hpp"
 
 namespace genista::whitelist_test {
 namespace {
 
-static_assert(membership_filter<whitelist_filter>);
+static_assert(membership_filter<whitelist_filter> && !savable_filter<whitelist_filter>);
 
 whitelist_options seeded(std::uint64_t capacity, double rate, unsigned universe_bits = 64) {
     return {.capacity = capacity,
@@ -49,11 +43,6 @@ struct world {
     [[nodiscard]] std::uint64_t next_false_positive(std::uint64_t from) const {
         while (!filter.may_contain(from)) ++from;
         return from;
-    }
-    [[nodiscard]] std::vector<std::byte> saved() const {
-        vector_sink out;
-        EXPECT_TRUE(filter.save(out));
-        return std::move(out).take();
     }
 };
 
@@ -263,101 +252,6 @@ TEST(whitelist, an_exception_of_r_becomes_an_error) {
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code(), error_code::out_of_memory);
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
-}
-
-// ---- snapshots ----------------------------------------------------------------------------------
-
-struct adapted_world : world {
-    adapted_world(std::uint64_t keys, std::uint64_t adapts) : world{keys, seeded(keys, 0.25)} {
-        for (std::uint64_t x = 1'000'000; adapts > 0; ++x, --adapts) {
-            x = next_false_positive(x);
-            EXPECT_EQ(*filter.adapt(x, remote), adapt_outcome::fixed);
-        }
-    }
-};
-
-TEST(whitelist_snapshot, a_loaded_filter_answers_as_before_and_keeps_working) {
-    for (const std::uint64_t adapts : {0u, 1u, 300u}) {
-        adapted_world w{200, adapts};
-        const auto file = w.saved();
-        auto loaded = whitelist_filter::load(file);
-        ASSERT_TRUE(loaded) << loaded.error().message();
-        for (std::uint64_t x = 999'000; x < 1'020'000; ++x) ASSERT_EQ(loaded->may_contain(x), w.filter.may_contain(x));
-        EXPECT_TRUE(loaded->audit(w.remote));
-        EXPECT_EQ(loaded->rate(), w.filter.rate());
-        EXPECT_EQ(loaded->stats().keys, w.filter.stats().keys);
-        EXPECT_EQ(loaded->details().list_entries, adapts);
-        vector_sink again;
-        ASSERT_TRUE(loaded->save(again));
-        EXPECT_TRUE(std::ranges::equal(again.bytes(), file));
-        const std::uint64_t x = w.next_false_positive(2'000'000);
-        EXPECT_EQ(*loaded->adapt(x, w.remote), adapt_outcome::fixed);
-        EXPECT_FALSE(loaded->may_contain(x));
-    }
-}
-
-TEST(whitelist_snapshot, every_truncation_and_every_bit_flip_is_refused) {
-    auto file = adapted_world{60, 20}.saved();
-    for (std::size_t length = 0; length < file.size(); ++length) {
-        ASSERT_FALSE(whitelist_filter::load(std::span{file}.first(length))) << length;
-    }
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(whitelist_filter::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
-    EXPECT_TRUE(whitelist_filter::load(file));
-}
-
-// With its checksums repaired a damaged file may load. The result must be a filter that answers,
-// takes keys and adapts.
-TEST(whitelist_snapshot, a_forged_file_is_refused_or_gives_a_sound_filter) {
-    const auto file = adapted_world{60, 40}.saved();
-    test::splitmix chance{5};
-    std::uint64_t loaded = 0, refused = 0;
-    for (int trial = 0; trial < 3'000; ++trial) {
-        auto forged = file;
-        for (std::uint64_t edits = 1 + chance.below(3); edits > 0; --edits) {
-            const std::size_t at = 192 + chance.below(chance.below(2) == 0 ? 80 : forged.size() - 200);
-            if (chance.below(3) == 0) {
-                test::put_little_endian(forged, at, 8, chance());
-            } else {
-                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
-            }
-        }
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        const test::exercise_outcome exercised = test::exercise_snapshot<whitelist_filter>(forged);
-        ASSERT_EQ(exercised.broken, nullptr) << exercised.broken;
-        auto filter = whitelist_filter::load(forged);
-        if (!filter) {
-            EXPECT_FALSE(filter.error().message().empty());
-            ++refused;
-            continue;
-        }
-        ++loaded;
-        memory_map remote;
-        for (std::uint64_t key = 0; key < 50; ++key) {
-            ASSERT_TRUE(filter->adapt(1'000 + key, remote));
-            EXPECT_FALSE(filter->may_contain(1'000 + key));
-            ASSERT_TRUE(remote.put(filter->hash()(key), integer_key{key}.view()));
-            ASSERT_TRUE(filter->insert(key, remote));
-        }
-        EXPECT_TRUE(filter->audit(remote));
-        vector_sink out;
-        ASSERT_TRUE(filter->save(out));
-        EXPECT_TRUE(whitelist_filter::load(out.bytes()));
-    }
-    EXPECT_GT(refused, 1'000u);
-    EXPECT_GT(loaded, 10u);
-}
-
-TEST(whitelist_snapshot, a_custom_hash_cannot_be_saved) {
-    whitelist_options options = seeded(10, 0.25);
-    options.hash = hasher::custom(&one_position, nullptr);
-    vector_sink out;
-    EXPECT_FALSE(whitelist_filter::make(options)->save(out));
 }
 
 }  // namespace

@@ -1,19 +1,35 @@
 // cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth. It runs one
 // operation at a time and compares the outcome with the truth (driven_world.hpp).
 //
-// After an operation that failed because R did (set_faults) the filter must be byte for byte as it
+// After an operation that failed because R did (set_faults) the filter must be bit for bit as it
 // was. An orphan is in a slot.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "filters/cuckoo/slots.hpp"
 #include "genista/detail/filters/cuckoo/family.hpp"
 #include "genista/remote/memory_slots.hpp"
 #include "support/remote/faulty_slots.hpp"
 #include "tests/support/driven_world.hpp"
+
+// Keys, salts and table, as words: equal if and only if the filters are.
+struct genista::cuckoo::inspection {
+    template <class Filter>
+    [[nodiscard]] static std::vector<std::uint64_t> of(const Filter& filter) {
+        const cuckoo_state& in = filter.state();
+        std::vector<std::uint64_t> all{filter.stats().keys};
+        for (const auto& salt : in.salts) all.push_back(salt.load());
+        const std::span words{in.words, words_for(in.shape.slots(), in.shape.slot_bits())};
+        all.insert(all.end(), words.begin(), words.end());
+        return all;
+    }
+};
 
 namespace genista::test {
 
@@ -135,7 +151,7 @@ class cuckoo_world : public driven_world<Filter> {
 
     // Continues with the loaded filter: it must answer queries, and refuse changes until it is
     // rebuilt.
-    void save_and_load() {
+    void save_and_load() requires savable_filter<Filter> {
         const bytes file = saved();
         auto loaded = Filter::load(file);
         if (!loaded) return wrong.push_back("the snapshot does not load: " + std::string{loaded.error().message()});
@@ -156,6 +172,9 @@ class cuckoo_world : public driven_world<Filter> {
             if (!faulty_ || tries == 1000) return wrong.push_back("the loaded filter cannot be rebuilt");
         }
     }
+
+    // The filter's own state, exactly.
+    [[nodiscard]] std::vector<std::uint64_t> contents() const { return cuckoo::inspection::of(filter); }
 
     // ---- checks ---------------------------------------------------------------------------------
 
@@ -197,12 +216,12 @@ class cuckoo_world : public driven_world<Filter> {
     // Only a fault may cause an error, and an error must leave the filter as it was.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {
-        const bytes before = faulty_ ? saved() : bytes{};
+        const auto before = faulty_ ? contents() : std::vector<std::uint64_t>{};
         auto outcome = call();
         in_doubt_ = !outcome;
         if (outcome) return outcome;
         this->note_failure(what, outcome.error());
-        if (faulty_ && saved() != before) wrong.push_back(std::string{what} + " failed, and the filter has changed");
+        if (faulty_ && contents() != before) wrong.push_back(std::string{what} + " failed, and the filter has changed");
         return outcome;
     }
 

@@ -1,8 +1,7 @@
-// The snapshot exercise (snapshot_exercise.hpp) for filters whose operations need a class or odds
-// beside the key: a wrapper derives them from the key and passes every call on to the filter.
+// The snapshot exercise (snapshot_exercise.hpp) for filters whose operations need a class beside
+// the key: a wrapper derives it from the key and passes every call on to the filter.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,17 +10,13 @@
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "papers/weighted_bloom.hpp"
 #include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 
-// The class or the odds for a key; always the same for the same key.
+// The class for a key; always the same for the same key.
 inline unsigned made_up(const daisy_bloom_filter&, std::uint64_t number) {
     return static_cast<unsigned>(number % 21);  // classes above the largest among them
-}
-inline key_odds made_up(const weighted_bloom_filter&, std::uint64_t number) {
-    return {1e-9 * static_cast<double>(1 + number % 5), 1e-9 * static_cast<double>(number % 7)};
 }
 
 template <class Filter>
@@ -43,17 +38,9 @@ class keyed_shell {
     [[nodiscard]] bool may_contain(std::uint64_t key) const { return filter_.may_contain(key, made_up(filter_, key)); }
     [[nodiscard]] bool may_contain(key_view key) const { return filter_.may_contain(key, made_up(filter_, key.size)); }
     void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const {
-        if constexpr (requires(std::span<const std::uint8_t> classes) {
-                          filter_.may_contain(keys, classes, out_bits);
-                      }) {
-            std::vector<std::uint8_t> classes;
-            for (const std::uint64_t key : keys) classes.push_back(static_cast<std::uint8_t>(made_up(filter_, key)));
-            filter_.may_contain(keys, classes, out_bits);
-        } else {
-            std::fill_n(out_bits.begin(), words_for(keys.size()), std::uint64_t{0});
-            for (std::size_t i = 0; i < keys.size(); ++i)
-                out_bits[i / 64] |= std::uint64_t{may_contain(keys[i])} << i % 64;
-        }
+        std::vector<std::uint8_t> classes;
+        for (const std::uint64_t key : keys) classes.push_back(static_cast<std::uint8_t>(made_up(filter_, key)));
+        filter_.may_contain(keys, classes, out_bits);
     }
 
   private:

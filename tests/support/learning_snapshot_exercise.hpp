@@ -77,7 +77,4 @@ exercise_outcome exercise_learning_snapshot(std::span<const std::byte> bytes, co
     return exercise_with<Filter>(bytes, bound, use_learning<Filter>, plain_answer);
 }
 
-// Tables of many small parts take more memory than file.
-inline constexpr size_bound paper_bound{3, 16'384};
-
 }  // namespace genista::test

@@ -1,17 +1,48 @@
 // paper_world: a broom_paper filter, both halves of its R (records and index) and the truth. It
 // runs one operation at a time and compares the outcome with the truth (driven_world.hpp).
 //
-// After an operation that failed because R did (set_faults) the filter must be byte for byte as it
+// After an operation that failed because R did (set_faults) the filter must be bit for bit as it
 // was, unless the operation brought new hash functions. An orphan is in the index.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "genista/remote/indexed.hpp"
 #include "papers/broom_paper.hpp"
+#include "papers/broom_paper/core.hpp"
 #include "tests/support/driven_world.hpp"
+
+// Everything that look-ups read, as words: equal if and only if the filters are.
+struct genista::broom_paper::inspection {
+    [[nodiscard]] static std::vector<std::uint64_t> of(const broom_paper_filter& filter) {
+        const state& in = filter.core_->current();
+        std::vector<std::uint64_t> all{in.keys, in.behind_frontier, in.frontier ? 1u : 0u};
+        const auto add_bytes = [&](std::span<const std::byte> bytes) {
+            all.push_back(bytes.size());
+            for (const std::byte each : bytes) all.push_back(std::to_integer<std::uint64_t>(each));
+        };
+        if (in.frontier) all.insert(all.end(), {in.frontier->rank, in.frontier->d.position, in.frontier->d.seed});
+        for (const generation* each : {&in.older, &in.newer})
+            all.insert(all.end(), {each->primary_salt, each->second_salt});
+        for (const level* each : {&in.primary, in.second ? &*in.second : nullptr}) {
+            if (each == nullptr) continue;
+            add_bytes(each->table().bytes());
+            for (std::uint64_t group = 0; group < each->strings().count(); ++group) {
+                each->strings().each_string(
+                    group, [&](std::uint64_t quotient, bool is_ghost, unsigned index, const adaptivity& bits) {
+                        all.insert(all.end(), {quotient, is_ghost ? 1u : 0u, index, bits.bits, bits.length});
+                    });
+            }
+        }
+        if (in.behind) add_bytes(in.behind->table().bytes());
+        return all;
+    }
+};
 
 namespace genista::test {
 
@@ -128,36 +159,8 @@ class paper_world : public driven_world<broom_paper_filter> {
         return outcome.has_value();
     }
 
-    // Of all filters so far: a loaded one counts from 0. (It also draws its hash functions from the
-    // operating system, so that runs with one seed differ from there on.)
-    [[nodiscard]] std::uint64_t all_rebuilds() const { return rebuilds_before_ + filter.details().rebuilds; }
-    [[nodiscard]] std::uint64_t all_rehashed() const { return rehashed_before_ + filter.details().rehashed; }
-
-    // Continues with the loaded filter: it must answer queries, and refuse changes until it is
-    // rebuilt.
-    void save_and_load() {
-        const bytes file = saved();
-        auto loaded = broom_paper_filter::load(file);
-        if (!loaded) return wrong.push_back("the snapshot does not load: " + std::string{loaded.error().message()});
-        rebuilds_before_ = all_rebuilds();
-        rehashed_before_ = all_rehashed();
-        filter = *std::move(loaded);
-        expect(saved() == file, "the loaded filter saves other bytes");
-        scan();
-        const std::uint64_t key = any_key();
-        const auto refuses = [](const auto& outcome) {
-            return !outcome && outcome.error().code() == error_code::unsupported;
-        };
-        expect(refuses(filter.insert(key, truth)), "a loaded filter takes a key before a rebuild");
-        expect(refuses(filter.erase(key, truth)), "a loaded filter erases before a rebuild");
-        expect(refuses(filter.forget(integer_key{key}.view(), truth)), "a loaded filter forgets before a rebuild");
-        expect(refuses(filter.adapt(key, truth)), "a loaded filter adapts before a rebuild");
-        expect(saved() == file, "a refused change has changed the filter");
-        // Without faults: the whole of R is read in one go, which with faults would never succeed.
-        expect(filter.rebuild(truth).has_value(), "the loaded filter cannot be rebuilt");
-        orphans_.clear();
-        expect(filter.stats().keys == members_.size(), "the rebuilt filter has another number of keys");
-    }
+    // The filter's own state, exactly.
+    [[nodiscard]] std::vector<std::uint64_t> contents() const { return broom_paper::inspection::of(filter); }
 
     // ---- checks ---------------------------------------------------------------------------------
 
@@ -184,19 +187,17 @@ class paper_world : public driven_world<broom_paper_filter> {
     // functions are given to stored keys only: orphans vanish.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {
-        const bytes before = faulty_ ? saved() : bytes{};
+        const auto before = faulty_ ? contents() : std::vector<std::uint64_t>{};
         const std::uint64_t rebuilds = filter.details().rebuilds;
         auto outcome = call();
         const bool rebuilt = filter.details().rebuilds != rebuilds;
         if (rebuilt) orphans_.clear();
         if (outcome) return outcome;
         note_failure(what, outcome.error());
-        if (faulty_ && !rebuilt && saved() != before)
+        if (faulty_ && !rebuilt && contents() != before)
             wrong.push_back(std::string{what} + " failed, and the filter has changed");
         return outcome;
     }
-
-    std::uint64_t rebuilds_before_ = 0, rehashed_before_ = 0;  // of the filters before the last load
 };
 
 }  // namespace genista::test

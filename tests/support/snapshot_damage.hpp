@@ -94,6 +94,11 @@ std::string load_with(file_bytes file, std::size_t at, std::size_t width, std::u
     return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
 }
 
+// What every loader says of a good snapshot of another kind, as in load_with.
+inline std::string refusal_of(std::uint64_t kind) {
+    return is_retired(static_cast<snapshot_kind>(kind)) ? "unsupported" : "mismatch";
+}
+
 // ---- forgeries ----------------------------------------------------------------------------------
 
 // One to three edits: a bit or a number, among the first `parameters` bytes of the parameters or

@@ -2,6 +2,7 @@
 #include "filters.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -30,7 +31,6 @@
 #include "papers/cuckoo.hpp"
 #include "papers/cyclic.hpp"
 #include "papers/swapping.hpp"
-#include "papers/weighted_bloom.hpp"
 #include "papers/whitelist.hpp"
 
 namespace genista::tool {
@@ -72,7 +72,8 @@ made_subject make_learning_subject(const filter_options& options) {
         if (options.hash) with.repeatable = options.hash->key().id();
     }
     constexpr bool learns = !std::is_same_v<Filter, cuckoo_filter>;
-    return make_ready<bench::adaptive_subject<Filter, Options, learns>>(with);
+    constexpr bool locks = !std::is_same_v<Filter, broom_paper_filter> && !std::is_same_v<Filter, whitelist_filter>;
+    return make_ready<bench::adaptive_subject<Filter, Options, learns, locks>>(with);
 }
 
 // Without values: as a set, beside the others.
@@ -89,22 +90,18 @@ result<saved_filter> load_filter(std::span<const std::byte> snapshot) {
     return saved_filter{Filter::name, loaded->stats()};
 }
 
-result<saved_filter> load_cyclic(std::span<const std::byte> snapshot) {
-    const auto bits = saved_selector_bits(snapshot);
-    if (!bits) return bits.error();
-    if (*bits == 1) return load_filter<cyclic_filter<1>>(snapshot);
-    if (*bits == 2) return load_filter<cyclic_filter<2>>(snapshot);
-    return load_filter<cyclic_filter<3>>(snapshot);
-}
-
 template <local_filter Filter>
 constexpr filter_entry entry(snapshot_kind kind) {
     return {Filter::name, kind, &make_subject<Filter>, &load_filter<Filter>};
 }
-template <class Filter, class Options = cuckoo_options>
+template <class Filter, class Options>
 constexpr filter_entry learning_entry(snapshot_kind kind) {
-    return {Filter::name, kind, &make_learning_subject<Filter, Options>,
-            kind == snapshot_kind::cyclic ? &load_cyclic : &load_filter<Filter>};
+    return {Filter::name, kind, &make_learning_subject<Filter, Options>, &load_filter<Filter>};
+}
+// A structure of papers/: without snapshots.
+template <class Filter, class Options = cuckoo_options>
+constexpr filter_entry paper_entry() {
+    return {Filter::name, std::nullopt, &make_learning_subject<Filter, Options>, nullptr};
 }
 // With probabilities of its own: bench/daisy_subject.hpp.
 template <class Which>
@@ -120,14 +117,14 @@ constexpr filter_entry entries[] = {
     entry<blocked_bloom_filter>(snapshot_kind::blocked_bloom),
     entry<cuckoo_partial_filter>(snapshot_kind::cuckoo_partial),
     entry<cleary_filter>(snapshot_kind::cleary),
-    learning_entry<cuckoo_filter>(snapshot_kind::cuckoo),
-    learning_entry<cuckooing_filter>(snapshot_kind::cuckooing),
-    learning_entry<cyclic_filter<1>>(snapshot_kind::cyclic),
-    learning_entry<cyclic_filter<2>>(snapshot_kind::cyclic),
-    learning_entry<cyclic_filter<3>>(snapshot_kind::cyclic),
-    learning_entry<swapping_filter>(snapshot_kind::swapping),
+    paper_entry<cuckoo_filter>(),
+    learning_entry<cuckooing_filter, cuckoo_options>(snapshot_kind::cuckooing),
+    paper_entry<cyclic_filter<1>>(),
+    paper_entry<cyclic_filter<2>>(),
+    paper_entry<cyclic_filter<3>>(),
+    paper_entry<swapping_filter>(),
     {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_filter<broom_filter>},
-    learning_entry<broom_paper_filter, broom_paper_options>(snapshot_kind::broom_paper),
+    paper_entry<broom_paper_filter, broom_paper_options>(),
     learning_entry<cascade_filter, cascade_options>(snapshot_kind::cascade),
     entry<optimal_filter>(snapshot_kind::optimal),
     entry<spectral_filter>(snapshot_kind::spectral),
@@ -145,15 +142,14 @@ constexpr filter_entry variants[] = {
     daisy_entry<bench::daisy_bloom_at<true>>(snapshot_kind::daisy_bloom),
     daisy_entry<bench::daisy_fingerprint_at>(snapshot_kind::daisy_fingerprint),
     learning_entry<adaptive_bloom_filter, adaptive_bloom_options>(snapshot_kind::adaptive_bloom),
-    learning_entry<whitelist_filter, whitelist_options>(snapshot_kind::whitelist),
+    paper_entry<whitelist_filter, whitelist_options>(),
 };
 
-// Controls, or not filters of keys: `inspect` reads their snapshots, `bench` does not measure them.
+// Not filters of keys: `inspect` reads their snapshots, `bench` does not measure them.
 constexpr filter_entry not_measured[] = {
     {succinct_set::name, snapshot_kind::succinct, nullptr, &load_filter<succinct_set>},
     {succinct_multiset::name, snapshot_kind::multiset, nullptr, &load_filter<succinct_multiset>},
     {lossy_filter::name, snapshot_kind::lossy, nullptr, &load_filter<lossy_filter>},
-    {weighted_bloom_filter::name, snapshot_kind::weighted_bloom, nullptr, &load_filter<weighted_bloom_filter>},
 };
 
 template <class Member, class Value>

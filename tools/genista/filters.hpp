@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@
 
 namespace genista::tool {
 
-// What a snapshot holds. Several filters may share a kind: the snapshot has the name.
+// What a snapshot holds.
 struct saved_filter {
     std::string_view name;
     filter_stats stats;
@@ -27,9 +28,9 @@ struct saved_filter {
 
 struct filter_entry {
     std::string_view name;
-    snapshot_kind kind;
+    std::optional<snapshot_kind> kind;                                               // none: it has no snapshots
     result<std::unique_ptr<bench::subject>> (*make_subject)(const filter_options&);  // null: known to `inspect` only
-    result<saved_filter> (*load)(std::span<const std::byte> snapshot);               // any snapshot of the kind
+    result<saved_filter> (*load)(std::span<const std::byte> snapshot);               // null: no snapshots
 };
 
 // Without those that have to be named: settings of one of these (cleary80 and so on).

@@ -140,7 +140,7 @@ command add_inspect_command(CLI::App& root) {
     CLI::App& app = *root.add_subcommand("inspect", "verify a snapshot file and print what it holds");
     app.footer(
         "The file is only read. The hash key is never printed, only its id.\n"
-        "Exit status: 0 a valid snapshot, 2 unreadable or damaged.\n"
+        "Exit status: 0 a valid snapshot, 2 unreadable, damaged, or of a filter whose snapshots are no longer read.\n"
         "Example:\n  genista inspect users.snapshot --json");
     app.add_option("SNAPSHOT", asked->path, "file written by save(): a filter, an oracle or a model")->required();
     app.add_flag("--json", asked->as_json, "print JSON instead of a table");

@@ -86,8 +86,7 @@ inline constexpr assume_present_t assume_present{};
 template <class F>
 concept membership_filter = requires(const F& f, key_view key, std::uint64_t integer, const digest& d,
                                      std::span<const std::uint64_t> integers, std::span<const key_view> keys,
-                                     std::span<const digest> digests, std::span<std::uint64_t> out_bits, sink& out,
-                                     std::span<const std::byte> bytes) {
+                                     std::span<const digest> digests, std::span<std::uint64_t> out_bits) {
     { F::name } -> std::convertible_to<std::string_view>;
     { f.may_contain(key) }
     noexcept->std::same_as<bool>;
@@ -109,13 +108,18 @@ concept membership_filter = requires(const F& f, key_view key, std::uint64_t int
     noexcept->std::same_as<bool>;
     { f.hash() }
     noexcept->std::same_as<const hasher&>;
+};
+
+// Has snapshots (docs/format.md). Every installed filter has; those of papers/ have none.
+template <class F>
+concept savable_filter = membership_filter<F> && requires(const F& f, sink& out, std::span<const std::byte> bytes) {
     { f.save(out) } -> std::same_as<result<void>>;
     { F::load(bytes) } -> std::same_as<result<F>>;
 };
 
 // Takes keys without asking a remote map.
 template <class F>
-concept local_filter = membership_filter<F> &&
+concept local_filter = savable_filter<F> &&
     requires(F& f, key_view key, std::uint64_t integer, const digest& d, const filter_options& options,
              std::span<const std::uint64_t> integers, std::span<const key_view> keys, std::span<const digest> digests) {
     { F::make(options) } -> std::same_as<result<F>>;

@@ -1,5 +1,5 @@
-// Save and load. docs/format.md draws the sections. R's slots are not part of a snapshot: a loaded
-// filter rebuilds from R before its first change (family.hpp).
+// Save and load, of cuckooing_filter only. docs/format.md draws the sections. R's slots are not
+// part of a snapshot: a loaded filter rebuilds from R before its first change (family.hpp).
 #include <algorithm>
 #include <cstring>
 
@@ -13,20 +13,6 @@ namespace {
 
 constexpr std::uint16_t version = 1;
 constexpr double least_saved_rate = 0x1p-40;
-
-snapshot_kind kind_of(cuckoo_rule rule) noexcept {
-    switch (rule) {
-        case cuckoo_rule::plain:
-            return snapshot_kind::cuckoo;
-        case cuckoo_rule::cuckooing:
-            return snapshot_kind::cuckooing;
-        case cuckoo_rule::cyclic:
-            return snapshot_kind::cyclic;
-        case cuckoo_rule::swapping:
-            break;
-    }
-    return snapshot_kind::swapping;
-}
 
 // The rate that is saved: small fingerprints may have a rate beyond what the format accepts, so it
 // is bounded.
@@ -42,7 +28,6 @@ error bad(const member_of_family& who, const char* what, std::uint64_t number) n
 bool is_possible(const cuckoo_shape& shape, const member_of_family& who) noexcept {
     return shape.selector_bits == who.usual.selector_bits && shape.tables >= least_tables &&
            shape.tables <= most_tables && shape.bin_slots >= 1 && shape.bin_slots <= most_bin_slots &&
-           (shape.rule != cuckoo_rule::swapping || shape.bin_slots > 1) &&
            shape.fingerprint_bits >= least_fingerprint_bits && shape.fingerprint_bits <= most_fingerprint_bits &&
            shape.bins >= 1 && shape.bins <= most_slots / (shape.tables * shape.bin_slots);
 }
@@ -51,7 +36,7 @@ bool is_possible(const cuckoo_shape& shape, const member_of_family& who) noexcep
 
 result<void> core::save(sink& out) const {
     const std::lock_guard held{mutex_};
-    const auto info = describe(kind_of(shape().rule), version, hash_);
+    const auto info = describe(snapshot_kind::cuckooing, version, hash_);
     if (!info) return info.error();
     field_writer fields;
     filter_stats common;
@@ -67,7 +52,7 @@ result<void> core::save(sink& out) const {
 }
 
 result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<const std::byte> bytes) {
-    const auto view = open_snapshot_as(kind_of(who.usual.rule), version, 1, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::cuckooing, version, 1, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, who.name, least_saved_rate);
@@ -103,10 +88,7 @@ result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<
     for (std::size_t i = 0; i < under.size(); ++i) loaded.state_.salts[i].store(under[i], std::memory_order_relaxed);
     std::uint64_t occupied = 0;
     for (std::uint64_t slot = 0; slot < shape.slots(); ++slot) {
-        if (!loaded.is_empty(slot))
-            ++occupied;
-        else if (loaded.contents(slot) != 0)
-            return bad(who, "an empty slot with a selector", slot);
+        occupied += loaded.is_empty(slot) ? 0u : 1u;
     }
     if (occupied != common->keys) return bad(who, "occupied slots are not as many as keys", occupied);
     for (std::uint64_t bit = shape.slots() * shape.slot_bits(); bit < 8 * table.size(); ++bit) {
@@ -118,20 +100,3 @@ result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<
 }
 
 }  // namespace genista::cuckoo
-
-namespace genista {
-
-result<unsigned> saved_selector_bits(std::span<const std::byte> snapshot) noexcept {
-    constexpr const cuckoo::member_of_family& any = cuckoo::member<cuckoo::cyclic_rule<1>>;
-    const auto view = open_snapshot_as(snapshot_kind::cyclic, cuckoo::version, 1, snapshot);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    if (const auto common = read_common(fields, view->info, any.name, cuckoo::least_saved_rate); !common)
-        return common.error();
-    for (int field = 0; field < 3; ++field) (void)fields.u32();  // tables, slots of a bin, bits of a fingerprint
-    const unsigned bits = fields.u32();
-    if (bits >= 1 && bits <= 3) return bits;
-    return cuckoo::bad(any, "selectors of 1 to 3 bits are known, not of so many", bits);
-}
-
-}  // namespace genista

@@ -16,8 +16,9 @@
 
 namespace genista::tool::bench {
 
-// Learns: false for a filter that reads R and does not learn from false positives.
-template <class Filter, class Options, bool Learns = true>
+// Learns: false for a filter that reads R and does not learn from false positives. Locks: false for
+// one that a single thread may change at a time.
+template <class Filter, class Options, bool Learns = true, bool Locks = true>
 class adaptive_subject final : public subject_of<Filter> {
   public:
     explicit adaptive_subject(const Options& options) : options_{options} {}
@@ -71,7 +72,7 @@ class adaptive_subject final : public subject_of<Filter> {
         return erased;
     }
 
-    [[nodiscard]] bool many_writers() const noexcept override { return true; }
+    [[nodiscard]] bool many_writers() const noexcept override { return Locks; }
     // The store commits each key just before its insert, on R's time: keys committed ahead would be
     // stored keys that the filter lacks.
     [[nodiscard]] update_counts mixed(const mixed_work& work) override {

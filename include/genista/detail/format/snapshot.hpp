@@ -87,6 +87,10 @@ enum class snapshot_kind : std::uint16_t {
 // The name of the filter's header, or "unknown".
 [[nodiscard]] std::string_view to_string(snapshot_kind kind) noexcept;
 
+// Structures of papers/, which had snapshots once. The numbers stay theirs; open_snapshot refuses
+// the files by name.
+[[nodiscard]] bool is_retired(snapshot_kind kind) noexcept;
+
 // Ties a filter to the state of the store it mirrors: it has at least every write up to `sequence`.
 // Zeros if there is no store.
 struct store_mark {
@@ -126,7 +130,8 @@ struct snapshot_view {
 };
 
 // Any bytes give a view or an error, and the view satisfies I1-I3. It refers to `bytes`. An unknown
-// kind is no error here, so that `genista inspect` can show it; loaders use open_snapshot_as.
+// kind is no error here, so that `genista inspect` can show it; loaders use open_snapshot_as. A
+// retired kind is one, which names the filter.
 [[nodiscard]] result<snapshot_view> open_snapshot(std::span<const std::byte> bytes) noexcept;
 
 // open_snapshot for the loader of one kind: refuses other kinds, kind versions outside

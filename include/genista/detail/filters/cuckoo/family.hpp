@@ -34,6 +34,9 @@
 // Any number of threads may call anything but moving, assigning and destroying. Changes wait for
 // each other, remote reads included; queries wait only while new hash functions are put in place (a
 // copy of the table).
+//
+// cuckooing_filter is the one to deploy: it alone has snapshots, and threads and failing memory are
+// tested with it. The others are in papers/.
 #pragma once
 
 #include <cstdint>
@@ -99,6 +102,7 @@ inline constexpr member_of_family member{
     {.rule = Rule::rule, .tables = Rule::tables, .bin_slots = Rule::bin_slots, .selector_bits = Rule::selector_bits}};
 
 class core;
+struct inspection;  // of the tests, which compare tables exactly
 
 // The part that is compiled once for all rules and all R. The filter below documents the calls.
 class body {
@@ -203,8 +207,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return adapt(key.view(), remote);
     }
 
-    // Inserts every key of R again under new hash functions; what was learnt is lost. Needed after
-    // loading, before the first change.
+    // Inserts every key of R again under new hash functions; what was learnt is lost. A loaded
+    // filter needs it before its first change.
     template <slotted_map R>
     [[nodiscard]] result<void> rebuild(R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
@@ -218,10 +222,13 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return body_.audit(source);
     }
 
-    // A loaded filter answers queries at once. insert, erase and adapt are errors until a rebuild,
-    // because they need slots in R that agree with the filter.
-    [[nodiscard]] result<void> save(sink& out) const noexcept { return body_.save(out); }
-    [[nodiscard]] static result<cuckoo_family_filter> load(std::span<const std::byte> bytes) noexcept {
+    // cuckooing_filter only. A loaded filter answers queries at once. insert, erase and adapt are
+    // errors until a rebuild, because they need slots in R that agree with the filter.
+    [[nodiscard]] result<void> save(sink& out) const noexcept requires(Rule::rule == cuckoo_rule::cuckooing) {
+        return body_.save(out);
+    }
+    [[nodiscard]] static result<cuckoo_family_filter> load(std::span<const std::byte> bytes) noexcept
+        requires(Rule::rule == cuckoo_rule::cuckooing) {
         return owning(cuckoo::body::load(cuckoo::member<Rule>, bytes));
     }
 
@@ -246,6 +253,7 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
 
   private:
     friend filter_surface<cuckoo_family_filter>;
+    friend struct cuckoo::inspection;
     explicit cuckoo_family_filter(cuckoo::body body) noexcept : body_{std::move(body)} {}
     [[nodiscard]] static result<cuckoo_family_filter> owning(result<cuckoo::body> made) noexcept {
         if (!made) return made.error();
@@ -256,9 +264,5 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
 
     cuckoo::body body_;
 };
-
-// All cyclic filters save one kind of snapshot: cyclic_filter<s>::load accepts those for which this
-// returns s. (The loader checks everything else.)
-[[nodiscard]] result<unsigned> saved_selector_bits(std::span<const std::byte> snapshot) noexcept;
 
 }  // namespace genista

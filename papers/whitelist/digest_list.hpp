@@ -7,14 +7,11 @@
 //
 //     position  [ quotient = scale(position, quotients) | first column ]    seed  [ second column ]
 //
-// It grows by an eighth at a time, into a new table, so that its owner can go on answering from the
-// old one meanwhile.
+// It grows by an eighth at a time, into a new table.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <utility>
 
 #include "filters/quotient_table.hpp"
 #include "genista/base/result.hpp"
@@ -25,33 +22,17 @@ namespace genista {
 class digest_list {
   public:
     digest_list() noexcept = default;  // empty, and no memory taken
-    // Takes over the bytes of another list, which may be anything: an error unless they are such a
-    // table.
-    [[nodiscard]] static result<digest_list> from_bytes(std::uint64_t quotients,
-                                                        std::span<const std::byte> bytes) noexcept;
-
     [[nodiscard]] bool contains(const digest& d) const noexcept { return table_ && find(d).has_value(); }
 
-    // Finds room for d. REQUIRES: d is not in the list. The room may be in a larger table with the
-    // same entries, which insert() puts in place of this one. An error if memory is missing.
-    // `found` is false only for positions that no honest hash function gives.
-    struct room {
-        bool found = false;
-        std::optional<quotient_table> larger{};
-    };
-    [[nodiscard]] result<room> room_for(const digest& d) const noexcept;
-    // REQUIRES: there.found. Afterwards `there` holds the old table, to be destroyed where no lock
-    // is held.
-    void insert(const digest& d, room& there) noexcept;
+    // REQUIRES: d is not in the list. An error if memory is missing; false only for positions that
+    // no honest hash function gives. Both change nothing.
+    [[nodiscard]] result<bool> insert(const digest& d) noexcept;
     // True if d was there. The table does not shrink.
     bool erase(const digest& d) noexcept;
 
     [[nodiscard]] std::uint64_t size() const noexcept { return table_ ? table_->size() : 0; }
     [[nodiscard]] std::uint64_t quotients() const noexcept { return table_ ? table_->quotients() : 0; }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return table_ ? table_->allocated_bytes() : 0; }
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
-        return table_ ? table_->bytes() : std::span<const std::byte>{};
-    }
     // The most bytes of a list with this many entries, by the sizes through which it grows.
     [[nodiscard]] static std::uint64_t bytes_for(std::uint64_t entries) noexcept;
 
@@ -63,6 +44,8 @@ class digest_list {
     [[nodiscard]] static place place_in(std::uint64_t quotients, const digest& d) noexcept;
     [[nodiscard]] static bool insert_into(quotient_table& table, const digest& d) noexcept;
     [[nodiscard]] std::optional<std::uint64_t> find(const digest& d) const noexcept;  // slot
+    // A larger table with the same entries and a place for d, if there is one.
+    [[nodiscard]] result<std::optional<quotient_table>> larger_table(const digest& d) const noexcept;
     template <class Take>
     void each(Take take) const;
 

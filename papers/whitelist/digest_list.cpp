@@ -1,5 +1,5 @@
-// The table of digest_list: find, grow, insert, erase and load. See digest_list.hpp.
-#include "filters/digest_list.hpp"
+// The table of digest_list: find, grow, insert and erase. See digest_list.hpp.
+#include "papers/whitelist/digest_list.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -68,28 +68,31 @@ void digest_list::each(Take take) const {
     }
 }
 
-result<digest_list::room> digest_list::room_for(const digest& d) const noexcept {
-    const std::uint64_t entries = size() + 1;
-    if (table_ && !is_crowded(entries, quotients()) && table_->has_room(place_in(quotients(), d).quotient))
-        return room{.found = true};
-    // Crowded: grow by an eighth. No place despite free slots: double, which soon makes the table
-    // sparse.
-    const std::uint64_t most = std::max(first_quotients, sparse * entries);
+// Crowded: grow by an eighth. No place despite free slots: double, which soon makes the table
+// sparse.
+result<std::optional<quotient_table>> digest_list::larger_table(const digest& d) const noexcept {
+    const std::uint64_t most = std::max(first_quotients, sparse * (size() + 1));
     for (std::uint64_t wanted = next_larger(quotients()); wanted <= most; wanted *= 2) {
         auto made = quotient_table::make(shape_for(wanted));
         if (!made) return made.error();
         bool fits = true;
         each([&](const digest& old) { return fits = insert_into(*made, old); });
-        if (fits && made->has_room(place_in(wanted, d).quotient)) return room{true, *std::move(made)};
+        if (fits && made->has_room(place_in(wanted, d).quotient)) return std::optional{*std::move(made)};
     }
-    return room{};
+    return std::optional<quotient_table>{};
 }
 
-void digest_list::insert(const digest& d, room& there) noexcept {
-    assert(there.found && !contains(d));
-    if (there.larger) std::swap(table_, there.larger);
+result<bool> digest_list::insert(const digest& d) noexcept {
+    assert(!contains(d));
+    if (!table_ || is_crowded(size() + 1, quotients()) || !table_->has_room(place_in(quotients(), d).quotient)) {
+        auto larger = larger_table(d);
+        if (!larger) return larger.error();
+        if (!*larger) return false;
+        table_ = *std::move(larger);
+    }
     [[maybe_unused]] const bool inserted = insert_into(*table_, d);
     assert(inserted);
+    return true;
 }
 
 bool digest_list::erase(const digest& d) noexcept {
@@ -105,32 +108,6 @@ std::uint64_t digest_list::bytes_for(std::uint64_t entries) noexcept {
     std::uint64_t quotients = first_quotients;
     while (is_crowded(entries, quotients)) quotients = next_larger(quotients);
     return quotient_table::bytes_for(shape_for(quotients));
-}
-
-result<digest_list> digest_list::from_bytes(std::uint64_t quotients, std::span<const std::byte> bytes) noexcept {
-    digest_list made;
-    if (quotients == 0 && bytes.empty()) return made;
-    // Each quotient takes more than 8 bytes: an impossible size is refused here.
-    if (quotients < first_quotients || quotients > bytes.size() / 8)
-        return error::make(error_code::corrupt, "list of digests: %zu bytes for %llu quotients", bytes.size(),
-                           static_cast<unsigned long long>(quotients));
-    auto table = quotient_table::from_bytes(shape_for(quotients), bytes);
-    if (!table) return table.error();
-    made.table_.emplace(*std::move(table));
-    // Each entry must be a digest of its quotient, and no digest may be there twice, or an erase
-    // would leave one behind.
-    for (std::uint64_t q = made.table_->next_occupied(0); q < quotients; q = made.table_->next_occupied(q + 1)) {
-        const quotient_table::run run = made.table_->run_of(q);
-        const position_range range = range_of_bin(q, quotients);
-        for (std::uint64_t slot = run.first; slot < run.last; ++slot) {
-            const std::uint64_t rest = (*made.table_)[slot];
-            const bool belongs = rest <= range.last - range.first;
-            if (!belongs || *made.find(digest{range.first + rest, made.table_->more(slot)}) != slot)
-                return error::make(error_code::corrupt, "list of digests: an entry of quotient %llu that cannot be",
-                                   static_cast<unsigned long long>(q));
-        }
-    }
-    return made;
 }
 
 }  // namespace genista

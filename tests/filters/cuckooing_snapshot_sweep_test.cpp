@@ -1,5 +1,5 @@
-// Snapshots of the cuckoo family: equal after saving and loading, refused where parameters and
-// table contradict each other, and damaged and forged as often as in snapshot_sweep_test.cpp.
+// Snapshots of cuckooing_filter: equal after saving and loading, refused where parameters and table
+// contradict each other, and damaged and forged as often as in snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,19 +13,14 @@
 #include "tests/support/scale.hpp"
 #include "tests/support/snapshot_damage.hpp"
 
-namespace genista::cuckoo_family_snapshot_sweep_test {
+namespace genista::cuckooing_snapshot_sweep_test {
 namespace {
 
 using bytes = test::file_bytes;
 
-template <class F>
-class cuckoo_family_snapshot_sweep : public testing::Test {};
-TYPED_TEST_SUITE(cuckoo_family_snapshot_sweep, test::cuckoo_family, test::cuckoo_names);
-
 // Full but for one key in eight, with repairs.
-template <class F>
 bytes after_use(const test::cuckoo_form& form, std::uint64_t capacity, unsigned bits) {
-    test::cuckoo_world<F> w{test::cuckoo_made(form, capacity, bits, capacity)};
+    test::cuckoo_world<cuckooing_filter> w{test::cuckoo_made(form, capacity, bits, capacity)};
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
     for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
     for (std::uint64_t absent_key = 1'000'000; absent_key < 1'001'000; ++absent_key) w.adapt(absent_key);
@@ -34,12 +29,12 @@ bytes after_use(const test::cuckoo_form& form, std::uint64_t capacity, unsigned 
     return w.saved();
 }
 
-TYPED_TEST(cuckoo_family_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers_in_every_shape) {
-    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
+TEST(cuckooing_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers_in_every_shape) {
+    for (const test::cuckoo_form& form : test::cuckoo_forms<cuckooing_filter>()) {
         for (const unsigned bits : {2u, 3u, 8u, 13u, 29u, 32u}) {
             for (const std::uint64_t capacity : {1u, 64u, 500u}) {
-                const bytes file = after_use<TypeParam>(form, capacity, bits);
-                const auto loaded = TypeParam::load(file);
+                const bytes file = after_use(form, capacity, bits);
+                const auto loaded = cuckooing_filter::load(file);
                 ASSERT_TRUE(loaded) << loaded.error().message();
                 vector_sink again;
                 ASSERT_TRUE(loaded->save(again));
@@ -49,30 +44,31 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answ
                         ASSERT_TRUE(loaded->may_contain(key)) << key;
                     }
                 }
-                test::expect_loads_from_any_address<TypeParam>(file);
+                test::expect_loads_from_any_address<cuckooing_filter>(file);
             }
         }
     }
 }
 
-TYPED_TEST(cuckoo_family_snapshot_sweep, every_truncation_is_refused) {
-    const bytes file = after_use<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 10'000, 14);
+TEST(cuckooing_snapshot_sweep, every_truncation_is_refused) {
+    const bytes file = after_use(test::cuckoo_forms<cuckooing_filter>().back(), 10'000, 14);
     ASSERT_GT(file.size(), 16'384u);
-    test::expect_truncations_refused<TypeParam>(file);
+    test::expect_truncations_refused<cuckooing_filter>(file);
 }
 
-TYPED_TEST(cuckoo_family_snapshot_sweep, every_bit_flip_is_refused) {
-    test::expect_bit_flips_refused<TypeParam>(after_use<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 2'000, 12));
+TEST(cuckooing_snapshot_sweep, every_bit_flip_is_refused) {
+    test::expect_bit_flips_refused<cuckooing_filter>(
+        after_use(test::cuckoo_forms<cuckooing_filter>().back(), 2'000, 12));
 }
 
 // docs/format.md: after the common 56 bytes tables, slots per bin, fingerprint bits, selector bits
 // (u32 each), bins (u64), load (f64) and four salts.
 constexpr std::size_t own_fields_at = 192 + 56;
 
-TYPED_TEST(cuckoo_family_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_table_are_refused) {
-    const bytes file = after_use<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 500, 10);
+TEST(cuckooing_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_table_are_refused) {
+    const bytes file = after_use(test::cuckoo_forms<cuckooing_filter>().back(), 500, 10);
     const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
-        return test::load_with<TypeParam>(file, at, width, value);
+        return test::load_with<cuckooing_filter>(file, at, width, value);
     };
     const auto real = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     const auto now = [&](std::size_t at) { return load_little_endian<std::uint32_t>(&file[own_fields_at + at]); };
@@ -104,38 +100,23 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, parameters_that_are_impossible_or_contr
     EXPECT_EQ(with(table_at + table_bytes - 8, 8, std::uint64_t{1} << 63), "corrupt") << "a bit in it";
     const auto own_kind = std::to_integer<std::uint64_t>(file[10]);
     for (std::uint64_t kind = 0; kind < 32; ++kind) {
-        EXPECT_EQ(with(10, 2, kind), kind == own_kind ? "loaded" : "mismatch") << kind;
+        EXPECT_EQ(with(10, 2, kind), kind == own_kind ? "loaded" : test::refusal_of(kind)) << kind;
     }
     for (const std::uint64_t version : {0u, 2u, 65'535u}) EXPECT_EQ(with(12, 2, version), "unsupported");
 }
 
-TEST(cyclic_snapshot, other_selector_bits_make_another_filter) {
-    const bytes file = after_use<cyclic_filter<2>>({4, 1, 0.95}, 100, 8);
-    EXPECT_TRUE(cyclic_filter<2>::load(file));
-    EXPECT_FALSE(cyclic_filter<1>::load(file));
-    EXPECT_FALSE(cyclic_filter<3>::load(file));
-}
-
-TEST(cyclic_snapshot, an_empty_slot_has_no_selector) {
-    bytes file = after_use<cyclic_filter<2>>({4, 1, 0.95}, 1, 8);  // its only key was erased
-    EXPECT_TRUE(cyclic_filter<2>::load(file));
-    test::put_little_endian(file, 320, 2, 1u << 8);
-    test::fix_checksums(file);
-    EXPECT_FALSE(cyclic_filter<2>::load(file));
-}
-
-TYPED_TEST(cuckoo_family_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
+TEST(cuckooing_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
     std::vector<bytes> originals;
-    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
+    for (const test::cuckoo_form& form : test::cuckoo_forms<cuckooing_filter>()) {
         for (const unsigned bits : {2u, 8u, 32u}) {
-            originals.push_back(after_use<TypeParam>(form, 1, bits));
-            originals.push_back(after_use<TypeParam>(form, 70, bits));
+            originals.push_back(after_use(form, 1, bits));
+            originals.push_back(after_use(form, 70, bits));
         }
     }
     test::expect_edits_refused_or_sound(
         {originals, 13, test::scaled<std::uint64_t>(30'000, 1'000'000)}, 130,
-        [](std::span<const std::byte> forged) { return test::exercise_learning_snapshot<TypeParam>(forged); });
+        [](std::span<const std::byte> forged) { return test::exercise_learning_snapshot<cuckooing_filter>(forged); });
 }
 
 }  // namespace
-}  // namespace genista::cuckoo_family_snapshot_sweep_test
+}  // namespace genista::cuckooing_snapshot_sweep_test

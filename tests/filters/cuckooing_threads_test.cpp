@@ -1,5 +1,5 @@
-// Filters of the cuckoo family with several threads: a key inserted before is never answered no,
-// while other threads insert, erase, adapt and rebuild; afterwards the filter agrees with R.
+// cuckooing_filter with several threads: a key inserted before is never answered no, while other
+// threads insert, erase, adapt and rebuild; afterwards the filter agrees with R.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::cuckoo_family_threads_test {
+namespace genista::cuckooing_threads_test {
 namespace {
 
 // A filter and its R; all calls may come from any thread.
@@ -86,14 +86,10 @@ void write(shared_filter<Filter>& shared, std::uint64_t first_key, std::uint64_t
     }
 }
 
-template <class F>
-class cuckoo_family_threads : public testing::Test {};
-TYPED_TEST_SUITE(cuckoo_family_threads, test::cuckoo_family, test::cuckoo_names);
-
-TYPED_TEST(cuckoo_family_threads, no_false_negative_while_others_write) {
+TEST(cuckooing_threads, no_false_negative_while_others_write) {
     constexpr std::uint64_t stable = 20, own = 12;
-    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
-        shared_filter<TypeParam> shared{test::cuckoo_made(form, stable + 2 * own - 6, 6)};
+    for (const test::cuckoo_form& form : test::cuckoo_forms<cuckooing_filter>()) {
+        shared_filter<cuckooing_filter> shared{test::cuckoo_made(form, stable + 2 * own - 6, 6)};
         for (std::uint64_t key = 0; key < stable; ++key) ASSERT_TRUE(shared.insert(key));
         std::atomic<bool> done{false};
         std::thread readers[] = {std::thread{[&] { read_until(done, shared, stable); }},
@@ -113,13 +109,13 @@ TYPED_TEST(cuckoo_family_threads, no_false_negative_while_others_write) {
 }
 
 // Copying tables of some pages takes long enough for queries to run meanwhile.
-TYPED_TEST(cuckoo_family_threads, no_false_negative_while_large_tables_change_their_hash_functions) {
+TEST(cuckooing_threads, no_false_negative_while_large_tables_change_their_hash_functions) {
     constexpr std::uint64_t keys = 20'000;
     cuckoo_options options;
     options.capacity = keys;
     options.hash = hasher{hash_key::from_seed(5)};
     options.repeatable = 5;
-    shared_filter<TypeParam> shared{options};
+    shared_filter<cuckooing_filter> shared{options};
     for (std::uint64_t key = 0; key < keys; ++key) {
         ASSERT_TRUE(shared.map.put(shared.filter.hash()(key), integer_key{key}.view()));
     }
@@ -138,4 +134,4 @@ TYPED_TEST(cuckoo_family_threads, no_false_negative_while_large_tables_change_th
 }
 
 }  // namespace
-}  // namespace genista::cuckoo_family_threads_test
+}  // namespace genista::cuckooing_threads_test
