@@ -45,19 +45,19 @@ result<broom_paper_filter> broom_paper_filter::make(const broom_paper_options& o
 bool broom_paper_filter::contains(const digest& d) const noexcept {
     return core_->contains(d);
 }
-bool broom_paper_filter::contains(key_view key, const digest& d) const noexcept {
-    return core_->contains(broom_paper::element::of(key, d));
+bool broom_paper_filter::contains(const hashed_key& key) const noexcept {
+    return core_->contains(broom_paper::element::of(key));
 }
-result<insert_outcome> broom_paper_filter::insert_from(key_view key, index_source& source) noexcept {
+result<insert_outcome> broom_paper_filter::insert_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->insert(key, source); });
 }
-result<erase_outcome> broom_paper_filter::erase_from(key_view key, index_source& source) noexcept {
+result<erase_outcome> broom_paper_filter::erase_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->erase(key, source); });
 }
-result<erase_outcome> broom_paper_filter::forget_from(key_view key, index_source& source) noexcept {
+result<erase_outcome> broom_paper_filter::forget_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->forget(key, source); });
 }
-result<adapt_outcome> broom_paper_filter::adapt_from(key_view key, index_source& source) noexcept {
+result<adapt_outcome> broom_paper_filter::adapt_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->adapt(key, source); });
 }
 result<void> broom_paper_filter::rebuild_from(index_source& source) noexcept {

@@ -129,11 +129,11 @@ class broom_paper_filter : public plain_surface<broom_paper_filter>,
     explicit broom_paper_filter(std::unique_ptr<broom_paper::core> core) noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;
-    [[nodiscard]] bool contains(key_view key, const digest& d) const noexcept;
-    [[nodiscard]] result<insert_outcome> insert_from(key_view key, index_source& source) noexcept;
-    [[nodiscard]] result<erase_outcome> erase_from(key_view key, index_source& source) noexcept;
-    [[nodiscard]] result<erase_outcome> forget_from(key_view key, index_source& source) noexcept;
-    [[nodiscard]] result<adapt_outcome> adapt_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] bool contains(const hashed_key& key) const noexcept;
+    [[nodiscard]] result<insert_outcome> insert_from(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> erase_from(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget_from(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt_from(const hashed_key& key, index_source& source) noexcept;
     [[nodiscard]] result<void> rebuild_from(index_source& source) noexcept;
     [[nodiscard]] result<void> audit_from(index_source& source) const noexcept;
 

@@ -152,6 +152,10 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
     insert_outcome insert(integer_key key) noexcept { return insert(hash()(key)); }
     // The same, with the signature of filters that read R.
     template <remote_map R>
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R&) noexcept {
+        return insert(key.where());
+    }
+    template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R&) noexcept {
         return insert(key);
     }
@@ -162,13 +166,17 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
 
     // One read of R where the filter says maybe, else none.
     template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
         remote_digests<R> source{remote, hash()};
-        return adapt_from(hash()(key), source);
+        return adapt_from(key.where(), source);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        return adapt(hashed_key{hash(), key}, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(key.view(), remote);
+        return adapt(hashed_key{hash(), key}, remote);
     }
 
     // Checks that every key of R is answered "maybe".

@@ -37,18 +37,18 @@ result<bool> core::extend_against(const element& e, index_source& remote) {
     return any;
 }
 
-result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
+result<adapt_outcome> core::adapt(const hashed_key& key, index_source& remote) {
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const element e = element_of(key);
+    const element e = element::of(key);
     if (!state_->contains(e, functions_)) return adapt_outcome::was_negative;
     ++remote_reads_;
-    const auto member = remote.is_member(e.d, key);
+    const auto member = remote.is_member(e.d, key.view());
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
 
     const auto extended = extend_against(e, remote);
     if (!extended) return extended.error();
-    if (!*extended) return adapt_to_own_digest(e, key, remote);
+    if (!*extended) return adapt_to_own_digest(e, key.view(), remote);
     ++adapts_;
     ++frontier_due_;
     ++adapts_since_rebuild_;
@@ -60,7 +60,7 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
         if (afresh_due_) move_frontier(remote);
     }
     if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
-    const auto own = adapt_to_own_digest(e, key, remote);
+    const auto own = adapt_to_own_digest(e, key.view(), remote);
     return own ? *own : adapt_outcome::unfixed;
 }
 

@@ -72,16 +72,16 @@ result<insert_outcome> core::insert_into(state& in, const element& e, key_view k
     return insert_outcome::inserted;
 }
 
-result<insert_outcome> core::insert(key_view key, index_source& remote) {
+result<insert_outcome> core::insert(const hashed_key& key, index_source& remote) {
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const element e = element_of(key);
-    auto outcome = insert_into(*state_, e, key, remote);
+    const element e = element::of(key);
+    auto outcome = insert_into(*state_, e, key.view(), remote);
     if (!outcome) return outcome;
     if (*outcome == insert_outcome::full && state_->keys < sizes_.capacity) {
         // With high probability this never happens: no slot within reach, or a group full of
         // strings. New hash functions are drawn, and the rebuild finds the key in R.
         if (const auto done = start_afresh(remote); !done) return done.error();
-        outcome = insert_into(*state_, e, key, remote);
+        outcome = insert_into(*state_, e, key.view(), remote);
         if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;
     }
     move_frontier(remote);
@@ -179,23 +179,23 @@ result<erase_outcome> core::let_go(const element& e, key_view key, index_source&
     return left;
 }
 
-result<erase_outcome> core::erase(key_view key, index_source& remote) {
+result<erase_outcome> core::erase(const hashed_key& key, index_source& remote) {
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const element e = element_of(key);
-    const auto gone = remote.remove_member(e.d, key);
+    const element e = element::of(key);
+    const auto gone = remote.remove_member(e.d, key.view());
     if (!gone) return gone.error();
     if (!*gone) return erase_outcome::absent;
-    return let_go(e, key, remote);
+    return let_go(e, key.view(), remote);
 }
 
-result<erase_outcome> core::forget(key_view key, index_source& remote) {
+result<erase_outcome> core::forget(const hashed_key& key, index_source& remote) {
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const element e = element_of(key);
+    const element e = element::of(key);
     ++remote_reads_;
-    const auto back = remote.is_member(e.d, key);
+    const auto back = remote.is_member(e.d, key.view());
     if (!back) return back.error();
     if (*back) return erase_outcome::absent;
-    return let_go(e, key, remote);
+    return let_go(e, key.view(), remote);
 }
 
 }  // namespace genista::broom_paper

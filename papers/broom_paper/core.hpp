@@ -46,10 +46,10 @@ class core {
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;
     [[nodiscard]] bool contains(const element& e) const noexcept;
-    [[nodiscard]] result<insert_outcome> insert(key_view key, index_source& remote);
-    [[nodiscard]] result<erase_outcome> erase(key_view key, index_source& remote);
-    [[nodiscard]] result<erase_outcome> forget(key_view key, index_source& remote);
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, index_source& remote);
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, index_source& remote);
     [[nodiscard]] result<void> rebuild(index_source& remote);
     [[nodiscard]] result<void> audit(index_source& remote) const;
 
@@ -108,7 +108,7 @@ class core {
     [[nodiscard]] result<std::vector<order_record>> records_of(const element& e, index_source& remote);
     [[nodiscard]] result<bool> is_resident(const element& e, key_view key, index_source& remote);
 
-    [[nodiscard]] element element_of(key_view key) const noexcept { return element::of(key, hash_(key)); }
+    [[nodiscard]] element element_of(key_view key) const noexcept { return element::of(hashed_key{hash_, key}); }
     [[nodiscard]] whole_hash hash_in(const state& in, where which, const element& e) const noexcept;
     [[nodiscard]] static const level& level_of(const state& in, where which) noexcept {
         return which == where::second ? *in.second : in.primary;

@@ -14,6 +14,7 @@
 
 #include "bits/words.hpp"
 #include "filters/broom/derive_key.hpp"
+#include "genista/hash/hashed_key.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/hash/key.hpp"
 
@@ -35,6 +36,8 @@ struct element {
     std::uint64_t rank = 0;
     digest d{};
 
+    [[nodiscard]] static element of(const hashed_key& key) noexcept { return of(key.view(), key.where()); }
+    // Of a record of R whose digest has been checked.
     [[nodiscard]] static element of(key_view key, const digest& d) noexcept {
         std::uint64_t number = 0;
         if (key.size != sizeof number) return {d.position, d};

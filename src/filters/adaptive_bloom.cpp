@@ -47,10 +47,10 @@ result<adaptive_bloom_filter> adaptive_bloom_filter::load(std::span<const std::b
 bool adaptive_bloom_filter::contains(const digest& d) const noexcept {
     return core_->contains(d);
 }
-result<insert_outcome> adaptive_bloom_filter::insert_from(key_view key, index_source& source) noexcept {
+result<insert_outcome> adaptive_bloom_filter::insert_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->insert(key, source); });
 }
-result<adapt_outcome> adaptive_bloom_filter::adapt_from(key_view key, index_source& source) noexcept {
+result<adapt_outcome> adaptive_bloom_filter::adapt_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->adapt(key, source); });
 }
 result<void> adaptive_bloom_filter::rebuild_from(index_source& source) noexcept {

@@ -53,16 +53,16 @@ std::uint64_t cascade_filter::contains(std::span<const digest> digests) const no
 unsigned cascade_filter::level_of(const digest& d) const noexcept {
     return core_->level_of(d);
 }
-result<insert_outcome> cascade_filter::insert_from(key_view key, index_source& source) noexcept {
+result<insert_outcome> cascade_filter::insert_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->insert(key, source); });
 }
-result<erase_outcome> cascade_filter::erase_from(key_view key, index_source& source) noexcept {
+result<erase_outcome> cascade_filter::erase_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->erase(key, source); });
 }
-result<erase_outcome> cascade_filter::forget_from(key_view key, index_source& source) noexcept {
+result<erase_outcome> cascade_filter::forget_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->forget(key, source); });
 }
-result<adapt_outcome> cascade_filter::adapt_from(key_view key, index_source& source) noexcept {
+result<adapt_outcome> cascade_filter::adapt_from(const hashed_key& key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->adapt(key, source); });
 }
 result<void> cascade_filter::rebuild_from(index_source& source) noexcept {

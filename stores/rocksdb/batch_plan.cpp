@@ -19,7 +19,7 @@ rocksdb::Status batch_plan::check(std::uint32_t family) const {
 }
 
 rocksdb::Status batch_plan::on_change(std::uint32_t family, const rocksdb::Slice& key, bool is_put) {
-    if (family == guarded_family_id) changes_.push_back({.key = key, .where = hash_(to_key(key)), .is_put = is_put});
+    if (family == guarded_family_id) changes_.push_back({.key = {hash_, to_key(key)}, .is_put = is_put});
     return check(family);
 }
 
@@ -46,10 +46,11 @@ rocksdb::Status batch_plan::apply_ranges(const rocksdb::Comparator& order) {
             return rocksdb::Status::InvalidArgument("end key comes before start key");
     }
     std::erase_if(ranges_, [&](const range& each) { return order.Compare(each.begin, each.end) == 0; });
+    const auto slice_of = [&](std::size_t index) { return to_slice(changes_[index].key.view()); };
     std::vector<std::size_t> by_key(changes_.size());
     std::iota(by_key.begin(), by_key.end(), std::size_t{0});
     std::sort(by_key.begin(), by_key.end(),
-              [&](std::size_t a, std::size_t b) { return order.Compare(changes_[a].key, changes_[b].key) < 0; });
+              [&](std::size_t a, std::size_t b) { return order.Compare(slice_of(a), slice_of(b)) < 0; });
     std::vector<const range*> by_begin;
     for (const range& each : ranges_) by_begin.push_back(&each);
     std::sort(by_begin.begin(), by_begin.end(),
@@ -58,23 +59,23 @@ rocksdb::Status batch_plan::apply_ranges(const rocksdb::Comparator& order) {
     std::vector<const range*> around;
     auto next = by_begin.begin();
     for (const std::size_t index : by_key) {
-        change& each = changes_[index];
-        for (; next != by_begin.end() && order.Compare((*next)->begin, each.key) <= 0; ++next) {
+        const rocksdb::Slice key = slice_of(index);
+        for (; next != by_begin.end() && order.Compare((*next)->begin, key) <= 0; ++next) {
             around.push_back(*next);
             std::push_heap(around.begin(), around.end(), earlier);
         }
-        while (!around.empty() && order.Compare(around.front()->end, each.key) <= 0) {
+        while (!around.empty() && order.Compare(around.front()->end, key) <= 0) {
             std::pop_heap(around.begin(), around.end(), earlier);
             around.pop_back();
         }
-        if (!around.empty() && around.front()->after > index) each.is_put = false;
+        if (!around.empty() && around.front()->after > index) changes_[index].is_put = false;
     }
     return {};
 }
 
 rocksdb::Status batch_plan::append_records(rocksdb::WriteBatch& to, rocksdb::ColumnFamilyHandle& index) const {
     for (const change& each : changes_) {
-        const record_key name{each.where, to_key(each.key)};
+        const record_key name{each.key};
         rocksdb::Status added = each.is_put ? to.Put(&index, name.slice(), {}) : to.Delete(&index, name.slice());
         if (!added.ok()) return added;
     }
@@ -82,9 +83,7 @@ rocksdb::Status batch_plan::append_records(rocksdb::WriteBatch& to, rocksdb::Col
 }
 
 void batch_plan::finish() {
-    const auto place = [](const change& each) {
-        return std::tuple{each.where, std::string_view{each.key.data(), each.key.size()}};
-    };
+    const auto place = [](const change& each) { return std::tuple{each.where(), each.key.text()}; };
     const auto same = [&](const change& a, const change& b) { return place(a) == place(b); };
     std::ranges::stable_sort(changes_, {}, place);
     // unique() keeps the first of equal keys, and the last change is the one that counts.

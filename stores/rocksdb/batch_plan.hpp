@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "genista/detail/stores/rocksdb/record_key.hpp"
-#include "genista/hash/hasher.hpp"
+#include "genista/hash/hashed_key.hpp"
 #include "stores/rocksdb/batch_reader.hpp"
 
 namespace genista::rocks {
@@ -32,9 +32,10 @@ inline constexpr std::uint32_t guarded_family_id = 0;
 class batch_plan final : public batch_reader {
   public:
     struct change {
-        rocksdb::Slice key;  // inside the batch
-        digest where;
+        hashed_key key;  // its bytes are inside the batch
         bool is_put;
+
+        [[nodiscard]] const digest& where() const noexcept { return key.where(); }
     };
 
     // `merges`: the guarded family has a merge operator.

@@ -104,12 +104,12 @@ result<void> clustered_db::put(key_view key, std::string_view value) {
     // The steps of guarded_.put and erase, spelled out so that the store counts the entries it
     // writes.
     rocks_guard_core& guard = guarded_.core();
-    const digest d = guard.hash()(key);
-    rocks_guard_core::entering in{guard, d};
+    const hashed_key hashed{guard.hash(), key};
+    rocks_guard_core::entering in{guard, hashed};
     fail_point("guard.entered");
-    const auto written = store_->write(d, key, value, &accounts_);
+    const auto written = store_->write(hashed.where(), key, value, &accounts_);
     fail_point("store.committed");
-    in.on_committed(key);  // after an error too: the write may have been done
+    in.on_committed(hashed);  // after an error too: the write may have been done
     fail_point("guard.inserted");
     return written;
 }
@@ -118,11 +118,11 @@ result<void> clustered_db::erase(key_view key) {
     if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
     rocks_guard_core& guard = guarded_.core();
-    const digest d = guard.hash()(key);
-    if (!guard.may_contain(key, d)) return {};
-    if (const auto gone = store_->remove(d, key, &accounts_); !gone) return gone;
+    const hashed_key hashed{guard.hash(), key};
+    if (!guard.may_contain(hashed)) return {};
+    if (const auto gone = store_->remove(hashed.where(), key, &accounts_); !gone) return gone;
     fail_point("store.removed");
-    guard.on_erased(key);
+    guard.on_erased(hashed);
     fail_point("guard.forgotten");
     return {};
 }

@@ -279,7 +279,7 @@ guarded_db::guarded_db(parts made)
       records_{*db_, *handles_.family(index_family_name)},
       watch_{std::move(made.watch)},
       core_{std::make_unique<rocks_guard_core>(std::move(made.found.filter), records_, made.options.guard,
-                                               [this](const digest& d, key_view key) { remove_orphan(d, key); })} {
+                                               [this](const hashed_key& key) { remove_orphan(key); })} {
     ingests_->on_foreign_file([this] { accounts_.forget_mark(); });
     if (!reindexed_because_.empty()) core_->on_foreign_writes(reindexed_because_);
     if (!made.index_is_whole)

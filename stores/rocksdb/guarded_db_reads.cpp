@@ -50,15 +50,15 @@ void hand_over(std::string&& from, std::string& to) noexcept {
 }  // namespace
 
 bool guarded_db::may_contain(const Slice& key) const noexcept {
-    return core_->may_contain(to_key(key), core_->hash()(to_key(key)));
+    return core_->may_contain({core_->hash(), to_key(key)});
 }
 
-void guarded_db::learn(const rocksdb::ReadOptions& options, const digest& d, const Slice& key) {
+void guarded_db::learn(const rocksdb::ReadOptions& options, const hashed_key& key) {
     fail_point("read.missed");
     const read_limits limits{.deadline = options.deadline, .io_timeout = options.io_timeout};
-    if (!limits.any()) return core_->on_false_positive(d, to_key(key));
+    if (!limits.any()) return core_->on_false_positive(key);
     hurried_records within{records_, limits};
-    core_->on_false_positive(d, to_key(key), within);
+    core_->on_false_positive(key, within);
 }
 
 template <class Read>
@@ -67,9 +67,9 @@ rocksdb::Status guarded_db::ask(const rocksdb::ReadOptions& options, const Slice
     const bool timed = live_guard_counters::is_timed();
     const auto begin = timed ? clock::now() : clock::time_point{};
     counts.count(live_guard_counters::query);
-    const digest d = core_->hash()(to_key(key));
+    const hashed_key hashed{core_->hash(), to_key(key)};
     Status answer;
-    if (!core_->may_contain(to_key(key), d)) {
+    if (!core_->may_contain(hashed)) {
         counts.count(live_guard_counters::local_negative);
         answer = Status::NotFound();
     } else {
@@ -78,7 +78,7 @@ rocksdb::Status guarded_db::ask(const rocksdb::ReadOptions& options, const Slice
         counts.read_times.record(since(read_begin));
         counts.count(live_guard_counters::read);
         if (answer.IsNotFound()) {
-            if (may_learn(options)) learn(options, d, key);
+            if (may_learn(options)) learn(options, hashed);
         } else if (!answer.ok() && !answer.IsIncomplete()) {
             counts.count(live_guard_counters::failed_read);
         }
@@ -140,7 +140,7 @@ bool guarded_db::KeyMayExist(const rocksdb::ReadOptions& options, Family* family
 struct guarded_db::sieve {
     struct question {
         std::size_t index;
-        digest where;
+        hashed_key key;       // of the caller's bytes
         std::uint32_t clock;  // of the key's range, read before the filter was asked
         bool denied;
     };
@@ -150,7 +150,7 @@ struct guarded_db::sieve {
     // No put of a denied key has begun since the denial, so the key was absent all the time.
     [[nodiscard]] bool holds(const put_clock& clock) const noexcept {
         for (const question& each : asked) {
-            if (each.denied && clock.of(each.where) != each.clock) return false;
+            if (each.denied && clock.of(each.key.where()) != each.clock) return false;
         }
         return true;
     }
@@ -169,11 +169,11 @@ void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count
     for (std::size_t i = 0; is_of_the_present(options) && i < count; ++i) {
         if (!is_guarded(families == nullptr ? family : families[i])) continue;
         counts.count(live_guard_counters::query);
-        const digest d = core_->hash()(to_key(keys[i]));
-        const std::uint32_t clock = clock_.of(d);
-        is_denied[i] = !core_->may_contain(to_key(keys[i]), d);
+        const hashed_key hashed{core_->hash(), to_key(keys[i])};
+        const std::uint32_t clock = clock_.of(hashed.where());
+        is_denied[i] = !core_->may_contain(hashed);
         by_filter.denied += is_denied[i] ? 1u : 0u;
-        by_filter.asked.push_back({.index = i, .where = d, .clock = clock, .denied = is_denied[i]});
+        by_filter.asked.push_back({.index = i, .key = hashed, .clock = clock, .denied = is_denied[i]});
     }
 
     fail_point("read.sieved");
@@ -223,7 +223,7 @@ void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count
         was_read = true;
         counts.count(live_guard_counters::read);
         if (status.IsNotFound()) {
-            if (may_learn(options)) learn(options, each.where, keys[each.index]);
+            if (may_learn(options)) learn(options, each.key);
         } else if (!status.ok() && !status.IsIncomplete()) {
             counts.count(live_guard_counters::failed_read);
         }

@@ -30,8 +30,8 @@ template <class Change>
 rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, const Slice& key, std::size_t size_bytes,
                                       bool is_put, Change&& change) {
     if (Status logged = check_log(options); !logged.ok()) return logged;
-    const digest d = core_->hash()(to_key(key));
-    const record_key name{d, to_key(key)};
+    const hashed_key hashed{core_->hash(), to_key(key)};
+    const record_key name{hashed};
     rocksdb::WriteBatch both{size_bytes + key.size() + name.slice().size() + batch_overhead_bytes};
     Status done = change(both);
     if (done.ok()) {
@@ -41,17 +41,17 @@ rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, cons
 
     const writers_lock::shared inside{writers_};
     if (is_put) {
-        rocks_guard_core::entering in{*core_, d};
-        clock_.tick(d);
+        rocks_guard_core::entering in{*core_, hashed};
+        clock_.tick(hashed.where());
         fail_point("guard.entered");
         done = accounts_.counted(both.Count(), [&] { return db_->Write(options, &both); });
         fail_point("store.committed");
-        in.on_committed(to_key(key));  // after an error too: the write may have been done
+        in.on_committed(hashed);  // after an error too: the write may have been done
         fail_point("guard.inserted");
     } else {
         done = accounts_.counted(both.Count(), [&] { return db_->Write(options, &both); });
         fail_point("store.removed");
-        if (done.ok()) core_->on_erased(to_key(key));
+        if (done.ok()) core_->on_erased(hashed);
         fail_point("guard.forgotten");
     }
     return done;
@@ -163,16 +163,16 @@ rocksdb::Status guarded_db::write_batch(const rocksdb::WriteOptions& options, ro
 rocksdb::Status guarded_db::commit(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& all,
                                    const batch_plan& plan) {
     rocks_guard_core::entering in{*core_, in_flight_keys{plan.puts(), &batch_plan::change::where}};
-    for (const batch_plan::change& each : plan.puts()) clock_.tick(each.where);
+    for (const batch_plan::change& each : plan.puts()) clock_.tick(each.where());
     fail_point("guard.entered");
     Status done = accounts_.counted(all.Count(), [&] { return db_->Write(options, &all); });
     fail_point("store.committed");
     for (const batch_plan::change& each : plan.puts()) {
-        in.on_committed(to_key(each.key));  // after an error too: the write may have been done
+        in.on_committed(each.key);  // after an error too: the write may have been done
         fail_point("guard.key_inserted");
     }
     if (done.ok()) {
-        for (const batch_plan::change& each : plan.deletions()) core_->on_erased(to_key(each.key));
+        for (const batch_plan::change& each : plan.deletions()) core_->on_erased(each.key);
     }
     fail_point("guard.inserted");
     return done;

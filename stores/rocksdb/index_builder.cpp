@@ -40,7 +40,7 @@ result<std::uint64_t> fill(database& db, const hasher& hash, rocksdb::ColumnFami
     rocksdb::Status done;
     for (at->SeekToFirst(); done.ok() && at->Valid(); at->Next()) {
         const key_view key = to_key(at->key());
-        const record_key name{hash(key), key};
+        const record_key name{{hash, key}};
         done = batch.Put(&index, name.slice(), {});
         ++keys;
         if (done.ok() && batch.GetDataSize() > batch_bytes) done = write();

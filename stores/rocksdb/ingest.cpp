@@ -25,7 +25,7 @@ std::string folder_of(rocksdb::DB& db) {
 }
 
 rocksdb::Status keys_of_file(const rocksdb::Options& options, const std::string& file, const hasher& hash,
-                             std::vector<std::pair<digest, std::string>>& keys) {
+                             std::vector<kept_key>& keys) {
     rocksdb::SstFileReader reader{options};
     if (rocksdb::Status opened = reader.Open(file); !opened.ok()) return opened;
     const auto properties = reader.GetTableProperties();
@@ -37,8 +37,7 @@ rocksdb::Status keys_of_file(const rocksdb::Options& options, const std::string&
     const std::unique_ptr<rocksdb::Iterator> at{reader.NewIterator(how)};
     std::uint64_t count = 0;
     for (at->SeekToFirst(); at->Valid(); at->Next(), ++count) {
-        const key_view key = to_key(at->key());
-        keys.emplace_back(hash(key), std::string{key.text()});
+        keys.emplace_back(hashed_key{hash, to_key(at->key())});
     }
     if (!at->status().ok()) return at->status();
     if (count != properties->num_entries)
@@ -60,7 +59,7 @@ void make_room(broom_filter& filter, ordered_records& records, std::uint64_t mor
 }  // namespace
 
 rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector<std::string>& files,
-                              const hasher& hash, std::vector<std::pair<digest, std::string>>& keys) {
+                              const hasher& hash, std::vector<kept_key>& keys) {
     for (const std::string& each : files) {
         if (rocksdb::Status read = keys_of_file(options, each, hash, keys); !read.ok()) return read;
     }
@@ -69,16 +68,16 @@ rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector
     return {};
 }
 
-rocksdb::Status write_companion(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& index,
-                                const std::vector<std::pair<digest, std::string>>& keys, std::string& path) {
+rocksdb::Status write_companion(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& index, const std::vector<kept_key>& keys,
+                                std::string& path) {
     rocksdb::Status done = db.GetEnv()->CreateDirIfMissing(folder_of(db));
     if (!done.ok()) return done;
     path = folder_of(db) + "/" + std::string{companion_prefix} + std::to_string(db.GetLatestSequenceNumber()) + ".sst";
     rocksdb::SstFileWriter writer{rocksdb::EnvOptions{db.GetDBOptions()}, db.GetOptions(&index), &index};
     done = writer.Open(path);
-    for (const auto& [where, key] : keys) {
+    for (const kept_key& each : keys) {
         if (!done.ok()) break;
-        const record_key name{where, key};
+        const record_key name{each.key()};
         done = writer.Put(name.slice(), {});
     }
     if (done.ok()) done = writer.Finish();
@@ -133,7 +132,7 @@ result<void> guarded_db::next_generation() {
 
 rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded) {
     const std::lock_guard one_at_a_time{ingesting_};
-    std::vector<std::pair<digest, std::string>> keys;
+    std::vector<kept_key> keys;
     const rocksdb::Options options = db_->GetOptions(arguments[guarded].column_family);
     Status done = keys_of_files(options, arguments[guarded].external_files, core_->hash(), keys);
     if (!done.ok()) return done;
@@ -158,25 +157,24 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         make_room(core_->filter(), records_, keys.size());
         arguments.push_back(companion);
         const writers_lock::exclusive alone{writers_};
-        using known_key = std::pair<digest, std::string>;
-        rocks_guard_core::entering in{*core_, in_flight_keys{std::span<const known_key>{keys}, &known_key::first}};
-        for (const auto& [where, key] : keys) clock_.tick(where);
+        rocks_guard_core::entering in{*core_, in_flight_keys{std::span<const kept_key>{keys}, &kept_key::where}};
+        for (const kept_key& each : keys) clock_.tick(each.where());
         ingests_->expect(arguments[guarded].external_files.size());
         done = db_->IngestExternalFiles(arguments);
         ingests_->expect(0);
         if (done.ok()) accounts_.ingested(arguments[guarded].external_files.size());
         fail_point("ingest.done");
-        for (const auto& [where, key] : keys) {
+        for (const kept_key& each : keys) {
             // After an error R may hold some of the new keys. Those that it holds, or may hold, are
             // inserted, but not a million absent keys.
             if (!done.ok()) {
-                const auto held = records_.contains(where, key);
+                const auto held = records_.contains(each.where(), each.bytes());
                 if (held && !*held) {
                     in.skip();
                     continue;
                 }
             }
-            in.on_committed(key);
+            in.on_committed(each.key());
         }
         // Keys for which a growing filter had no room. If more than a few ranges wait, the
         // snapshotter's thread repairs them, and writers do not wait for it.

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "genista/hash/hasher.hpp"
+#include "genista/detail/hash/kept_key.hpp"
 
 namespace genista::rocks {
 
 // The keys of the files, in R's order, each once. NotSupported: a file has entries other than puts.
 rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector<std::string>& files,
-                              const hasher& hash, std::vector<std::pair<digest, std::string>>& keys);
+                              const hasher& hash, std::vector<kept_key>& keys);
 
 // Writes a table of the records beside the database.
-rocksdb::Status write_companion(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& index,
-                                const std::vector<std::pair<digest, std::string>>& keys, std::string& path);
+rocksdb::Status write_companion(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& index, const std::vector<kept_key>& keys,
+                                std::string& path);
 
 // Removes what a crash between writing and ingesting has left.
 void remove_companions(rocksdb::DB& db);

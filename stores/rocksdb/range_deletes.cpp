@@ -201,30 +201,29 @@ rocksdb::Status guarded_db::keys_of_ranges(const Ranges& ranges, const rocksdb::
 // moved, is still absent.
 rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
     struct question {
-        digest where;
+        hashed_key key;  // of the bytes in `keys`
         std::uint32_t clock;
         bool there;
     };
     std::vector<question> asked;
     asked.reserve(keys.size());
-    for (const std::string& key : keys) asked.push_back({.where = core_->hash()(key), .clock = 0, .there = true});
+    for (const std::string& key : keys) asked.push_back({.key = {core_->hash(), key}, .clock = 0, .there = true});
     {
         const writers_lock::exclusive alone{writers_};
-        for (question& each : asked) each.clock = clock_.of(each.where);
+        for (question& each : asked) each.clock = clock_.of(each.key.where());
     }
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (Status read = is_there(*db_, keys[i], asked[i].there); !read.ok()) return read;
+    for (question& each : asked) {
+        if (Status read = is_there(*db_, to_slice(each.key.view()), each.there); !read.ok()) return read;
     }
     fail_point("range.piece_read");
     rocksdb::WriteBatch gone;
     {
         const writers_lock::exclusive alone{writers_};
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            question& each = asked[i];
-            if (clock_.of(each.where) != each.clock) {
-                if (Status read = is_there(*db_, keys[i], each.there); !read.ok()) return read;
+        for (question& each : asked) {
+            if (clock_.of(each.key.where()) != each.clock) {
+                if (Status read = is_there(*db_, to_slice(each.key.view()), each.there); !read.ok()) return read;
             }
-            const record_key name{each.where, keys[i]};
+            const record_key name{each.key};
             if (each.there) continue;
             if (Status added = gone.Delete(&records_.family(), name.slice()); !added.ok()) return added;
         }
@@ -233,10 +232,10 @@ rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
         }
     }
     fail_point("range.piece_written");
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (asked[i].there) continue;
+    for (const question& each : asked) {
+        if (each.there) continue;
         const writers_lock::shared inside{writers_};
-        core_->on_erased(to_key(keys[i]));
+        core_->on_erased(each.key);
     }
     keys.clear();
     return {};

@@ -49,7 +49,7 @@ result<bool> guarded_db::index_piece(std::string& from, std::uint64_t& done) {
         at->Seek(from);
     for (; added.ok() && at->Valid() && records.Count() < keys_per_piece; at->Next()) {
         const key_view key = to_key(at->key());
-        const record_key name{core_->hash()(key), key};
+        const record_key name{{core_->hash(), key}};
         added = records.Put(&records_.family(), name.slice(), {});
     }
     if (!at->status().ok()) return to_error(at->status(), "read the keys of the database");
@@ -125,15 +125,15 @@ bool guarded_db::reconcile_accounts() {
 // An orphan is a record of the index whose key `default` does not have, because it was deleted past
 // the guard. No other thread writes meanwhile, so the record does not belong to a put in flight.
 // The check of the log accepts this deletion, because the key is absent.
-void guarded_db::remove_orphan(const digest& where, key_view key) {
+void guarded_db::remove_orphan(const hashed_key& key) {
     std::string value;
     const auto is_orphan = [&] {
-        if (!db_->Get({}, DefaultColumnFamily(), to_slice(key), &value).IsNotFound()) return false;
-        const auto held = records_.contains(where, key);
+        if (!db_->Get({}, DefaultColumnFamily(), to_slice(key.view()), &value).IsNotFound()) return false;
+        const auto held = records_.contains(key.where(), key.view());
         return held && *held;
     };
     if (!is_orphan()) return;  // a put or a deletion beside the query: writers need not stop
-    const record_key name{where, key};
+    const record_key name{key};
     const writers_lock::exclusive alone{writers_};
     if (!is_orphan()) return;
     const auto gone = accounts_.counted(1, [&] { return db_->Delete({}, &records_.family(), name.slice()); });

@@ -227,7 +227,9 @@ class either_store {
         return repair();
     }
     // Marks the key's range as in need of repair, although the filter lacks nothing.
-    void need_repair(const std::string& key) { const rocks::rocks_guard_core::entering in_flight{core(), hash()(key)}; }
+    void need_repair(const std::string& key) {
+        const rocks::rocks_guard_core::entering in_flight{core(), {hash(), key}};
+    }
     // Looks for writes past the guard.
     result<void> look() { return snapshotter().look(); }
     result<void> save() { return snapshotter().save(); }

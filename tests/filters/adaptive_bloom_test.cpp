@@ -247,14 +247,16 @@ TEST(adaptive_bloom, a_false_positive_of_the_last_level_means_new_hash_functions
     with_index remote{plain, plain_index};
     remote_index source{remote};
     for (std::uint64_t key = 0; key < 400; ++key) {
-        ASSERT_TRUE(plain.put(hash(key), integer_key{key}.view()));
-        ASSERT_EQ(*core.insert(integer_key{key}.view(), source), insert_outcome::inserted);
+        const integer_key bytes{key};
+        ASSERT_TRUE(plain.put(hash(key), bytes.view()));
+        ASSERT_EQ(*core.insert({hash, bytes}, source), insert_outcome::inserted);
     }
     for (std::uint64_t key = 1'000; core.details().rebuilds == 0; ++key) {
         ASSERT_LT(key, 1'000'000u);
         const adaptive_bloom_path path = core.path_of(hash(key));
         if (!path.maybe) continue;
-        ASSERT_EQ(*core.adapt(integer_key{key}.view(), source), adapt_outcome::fixed);
+        const integer_key bytes{key};
+        ASSERT_EQ(*core.adapt({hash, bytes}, source), adapt_outcome::fixed);
         ASSERT_FALSE(core.path_of(hash(key)).maybe);
     }
     for (std::uint64_t key = 0; key < 400; ++key) ASSERT_TRUE(core.path_of(hash(key)).maybe) << key;

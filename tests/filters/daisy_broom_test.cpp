@@ -238,7 +238,8 @@ TEST(daisy_broom, answers_batches_as_one_by_one) {
     w.f.may_contain(std::span<const std::uint64_t>{keys}, bits);
     for (std::size_t i = 0; i < keys.size(); ++i) {
         ASSERT_EQ((bits[i / 64] >> i % 64 & 1) != 0, w.f.may_contain(keys[i])) << i;
-        ASSERT_EQ(w.f.may_contain(keys[i]), w.f.may_contain(integer_key{keys[i]}.view(), w.f.hash()(keys[i])));
+        const integer_key bytes{keys[i]};
+        ASSERT_EQ(w.f.may_contain(keys[i]), w.f.may_contain(hashed_key{w.f.hash(), bytes}));
     }
 }
 

@@ -102,10 +102,10 @@ struct world {
         *broom_filter::make({.capacity = 4000, .hash = hash}), remote, {.log = heard.log()}};
 
     void put(const std::string& key) {
-        const digest d = hash(key);
-        guard_core<broom_filter, failing_map>::entering in{guard, d};
-        ASSERT_TRUE(records.put(d, key));
-        in.on_committed(key);
+        const hashed_key hashed{hash, key};
+        guard_core<broom_filter, failing_map>::entering in{guard, hashed};
+        ASSERT_TRUE(records.put(hashed.where(), key));
+        in.on_committed(hashed);
     }
 };
 
@@ -113,8 +113,7 @@ TEST(event_log, ranges_that_need_repair_and_their_repair_are_reported_once) {
     world w;
     // A commit whose outcome is unknown: its keys were not inserted.
     for (int i = 0; i < 20; ++i) {
-        const digest d = w.hash("lost-" + std::to_string(i));
-        const guard_core<broom_filter, failing_map>::entering in{w.guard, d};
+        const guard_core<broom_filter, failing_map>::entering in{w.guard, {w.hash, "lost-" + std::to_string(i)}};
     }
     EXPECT_GT(w.guard.counters().ranges_pending_repair, 10u);
     auto pending = w.heard.of(event_kind::ranges_pending);
@@ -135,7 +134,7 @@ TEST(event_log, ranges_that_need_repair_and_their_repair_are_reported_once) {
     ASSERT_EQ(repaired.size(), 1u);
     EXPECT_NE(repaired[0].text.find(", 0 need repair now"), std::string::npos) << repaired[0].text;
 
-    { const guard_core<broom_filter, failing_map>::entering in{w.guard, w.hash("again")}; }
+    { const guard_core<broom_filter, failing_map>::entering in{w.guard, {w.hash, "again"}}; }
     EXPECT_EQ(w.heard.of(event_kind::ranges_pending).size(), 2u) << "a new failure is reported again";
 }
 
@@ -146,10 +145,10 @@ TEST(event_log, failing_adapts_are_reported_without_a_flood) {
     std::uint64_t mistakes = 0;
     for (int i = 0; i < 40'000; ++i) {
         const std::string key = "absent-" + std::to_string(i);
-        const digest d = w.hash(key);
-        if (!w.guard.may_contain(key, d)) continue;
+        const hashed_key hashed{w.hash, key};
+        if (!w.guard.may_contain(hashed)) continue;
         ++mistakes;
-        w.guard.on_false_positive(d, key);
+        w.guard.on_false_positive(hashed);
     }
     EXPECT_GT(mistakes, 50u);
     EXPECT_EQ(w.guard.counters().failed_adapts, mistakes) << "all are counted";
@@ -181,7 +180,7 @@ TEST(event_log, a_function_that_throws_costs_no_key) {
         threads.emplace_back([&, who] {
             for (int i = 0; i < 500; ++i) {
                 const std::string key = std::to_string(who) + "-" + std::to_string(i);
-                { const decltype(guard)::core_type::entering in{guard.core(), guard.core().hash()(key)}; }
+                { const decltype(guard)::core_type::entering in{guard.core(), {guard.core().hash(), key}}; }
                 EXPECT_TRUE(guard.put(key, "v"));
                 EXPECT_TRUE(guard.may_contain(key));
                 if (i % 100 == 0) (void)guard.repair();

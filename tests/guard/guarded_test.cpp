@@ -143,17 +143,19 @@ TEST(guarded, a_repair_under_way_still_lacks_keys) {
     core_type through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false}), remote};
     const auto put = [&](std::uint64_t number) {
         const std::string key = key_number(number);
-        (void)*inside.put(through.hash()(key), key);
-        core_type::entering in{through, through.hash()(key)};
-        in.on_committed(key);
+        const hashed_key hashed{through.hash(), key};
+        (void)*inside.put(hashed.where(), key);
+        core_type::entering in{through, hashed};
+        in.on_committed(hashed);
     };
     std::uint64_t next = 0;
     while (!through.any_range_needs_repair()) put(next++);
     EXPECT_TRUE(through.lacks_keys());
     for (std::uint64_t number = 0; number < 30; ++number) {
         const std::string key = key_number(number);
-        (void)*inside.erase(through.hash()(key), key);
-        through.on_erased(key);
+        const hashed_key hashed{through.hash(), key};
+        (void)*inside.erase(hashed.where(), key);
+        through.on_erased(hashed);
     }
     bool asked = false;
     remote.after_range = [&] {
@@ -164,7 +166,7 @@ TEST(guarded, a_repair_under_way_still_lacks_keys) {
     ASSERT_TRUE(through.repair());
     EXPECT_TRUE(asked);
     EXPECT_FALSE(through.lacks_keys());
-    EXPECT_TRUE(through.may_contain(key_number(next - 1), through.hash()(key_number(next - 1))));
+    EXPECT_TRUE(through.may_contain({through.hash(), key_number(next - 1)}));
 }
 
 TEST(guarded, filters_that_do_not_adapt_can_guard_a_store_too) {

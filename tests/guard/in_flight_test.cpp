@@ -47,10 +47,10 @@ bool is_answered_between_commit_and_filter() {
     memory_map inside;
     rehearsed remote{inside};
     Core through{*broom_filter::make({.capacity = 100, .hash = test_hash(), .repeatable = 3}), remote};
-    const digest d = through.hash()("ada");
-    const typename Core::entering in{through, d};
-    (void)*inside.put(d, "ada");
-    return through.may_contain("ada", d);
+    const hashed_key ada{through.hash(), "ada"};
+    const typename Core::entering in{through, ada};
+    (void)*inside.put(ada.where(), "ada");
+    return through.may_contain(ada);
 }
 
 TEST(in_flight, a_key_between_its_commit_and_the_filter_is_answered_and_the_control_denies_it) {
@@ -58,14 +58,10 @@ TEST(in_flight, a_key_between_its_commit_and_the_filter_is_answered_and_the_cont
     EXPECT_FALSE((is_answered_between_commit_and_filter<guard_core<broom_filter, rehearsed, empty_set>>()));
 }
 
-struct known {
-    digest where;
-    std::string key;
-};
-std::vector<known> sorted_keys(const hasher& hash, std::uint64_t first, std::uint64_t count) {
-    std::vector<known> keys;
-    for (std::uint64_t i = first; i < first + count; ++i) keys.push_back({hash(key_number(i)), key_number(i)});
-    std::ranges::sort(keys, {}, &known::where);
+std::vector<kept_key> sorted_keys(const hasher& hash, std::uint64_t first, std::uint64_t count) {
+    std::vector<kept_key> keys;
+    for (std::uint64_t i = first; i < first + count; ++i) keys.emplace_back(hashed_key{hash, key_number(i)});
+    std::ranges::sort(keys);
     return keys;
 }
 
@@ -74,18 +70,18 @@ TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_finished) {
     const auto keys = sorted_keys(test_hash(), 0, 5000), others = sorted_keys(test_hash(), 5000, 5000);
     const digest first{0, 0}, last{~std::uint64_t{0}, 0};
     {
-        in_flight_set::writer batch{set, in_flight_keys{std::span<const known>{keys}, &known::where}};
+        in_flight_set::writer batch{set, in_flight_keys{std::span<const kept_key>{keys}, &kept_key::where}};
         const in_flight_set::writer low{set, in_flight_keys{first}}, high{set, in_flight_keys{last}};
         const in_flight_set::writer nothing{set, in_flight_keys{}};
         EXPECT_TRUE(set.contains(first) && set.contains(last));
-        for (const known& each : others) EXPECT_FALSE(set.contains(each.where));
+        for (const kept_key& each : others) EXPECT_FALSE(set.contains(each.where()));
         for (std::size_t finished = 0; finished <= keys.size(); finished += 1000) {
             batch.finish(finished);
-            for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(set.contains(keys[i].where), i >= finished) << i;
+            for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(set.contains(keys[i].where()), i >= finished) << i;
         }
     }
     EXPECT_FALSE(set.contains(first) || set.contains(last));
-    for (const known& each : keys) EXPECT_FALSE(set.contains(each.where));
+    for (const kept_key& each : keys) EXPECT_FALSE(set.contains(each.where()));
 }
 
 // A key in flight whose insert fails leaves a mark on its range. A reader that saw the range
@@ -99,29 +95,30 @@ TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_rep
     std::vector<std::string> put;
     while (!through.any_range_needs_repair()) {
         put.push_back(key_number(put.size()));
-        const digest d = through.hash()(put.back());
-        (void)*inside.put(d, put.back());
-        real_core::entering in{through, in_flight_keys{d}};
-        in.on_committed(put.back());
+        const hashed_key key{through.hash(), put.back()};
+        (void)*inside.put(key.where(), put.back());
+        real_core::entering in{through, in_flight_keys{key.where()}};
+        in.on_committed(key);
     }
-    const std::string late = put.back();
-    const digest d = through.hash()(late);
-    EXPECT_TRUE(through.may_contain(late, d));
+    const std::string name = put.back();
+    const hashed_key late{through.hash(), name};
+    EXPECT_TRUE(through.may_contain(late));
     EXPECT_GE(through.counters().let_through_pending, 1u);
     EXPECT_EQ(through.counters().let_through_in_flight, 0u);
     for (std::size_t i = 0; i < 30; ++i) {
-        (void)*inside.erase(through.hash()(put[i]), put[i]);
-        through.on_erased(put[i]);
+        const hashed_key key{through.hash(), put[i]};
+        (void)*inside.erase(key.where(), put[i]);
+        through.on_erased(key);
     }
     bool asked = false;
     remote.after_range = [&] {
         asked = true;
-        EXPECT_TRUE(through.may_contain(late, d));
+        EXPECT_TRUE(through.may_contain(late));
     };
     ASSERT_TRUE(through.repair());
     EXPECT_TRUE(asked);
     remote.after_range = nullptr;
-    EXPECT_TRUE(through.may_contain(late, d));
+    EXPECT_TRUE(through.may_contain(late));
 }
 
 // A store that commits and then throws, for example without memory for its answer. The filter is
@@ -157,15 +154,15 @@ TEST(in_flight, the_rest_of_a_batch_that_ended_halfway_stays_maybe_until_it_is_r
     real_core through{*broom_filter::make({.capacity = 300, .hash = test_hash(), .repeatable = 3}), remote};
     const auto keys = sorted_keys(through.hash(), 0, 200);
     {
-        real_core::entering in{through, in_flight_keys{std::span<const known>{keys}, &known::where}};
-        for (const known& each : keys) (void)*inside.put(each.where, each.key);
-        for (std::size_t i = 0; i < 100; ++i) in.on_committed(keys[i].key);
+        real_core::entering in{through, in_flight_keys{std::span<const kept_key>{keys}, &kept_key::where}};
+        for (const kept_key& each : keys) (void)*inside.put(each.where(), each.bytes());
+        for (std::size_t i = 0; i < 100; ++i) in.on_committed(keys[i].key());
     }
-    for (const known& each : keys) EXPECT_TRUE(through.may_contain(each.key, each.where));
+    for (const kept_key& each : keys) EXPECT_TRUE(through.may_contain(each.key()));
     EXPECT_GE(through.counters().ranges_pending_repair, 90u);
     ASSERT_TRUE(through.repair());
     EXPECT_FALSE(through.lacks_keys());
-    for (const known& each : keys) EXPECT_TRUE(through.filter().may_contain(each.where));
+    for (const kept_key& each : keys) EXPECT_TRUE(through.filter().may_contain(each.where()));
 }
 
 // Queries absent keys before the commit, after it, and while the batch is inserted key by key.
@@ -177,13 +174,13 @@ TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no
         real_core through{
             *broom_filter::make({.capacity = 60000, .false_positive_rate = rate, .hash = test_hash(), .repeatable = 5}),
             remote};
-        const auto put = [&](const std::vector<known>& keys, const auto& between) {
-            real_core::entering in{through, in_flight_keys{std::span<const known>{keys}, &known::where}};
+        const auto put = [&](const std::vector<kept_key>& keys, const auto& between) {
+            real_core::entering in{through, in_flight_keys{std::span<const kept_key>{keys}, &kept_key::where}};
             between();
-            for (const known& each : keys) (void)*inside.put(each.where, each.key);
+            for (const kept_key& each : keys) (void)*inside.put(each.where(), each.bytes());
             between();
             for (std::size_t i = 0; i < keys.size(); ++i) {
-                in.on_committed(keys[i].key);
+                in.on_committed(keys[i].key());
                 if (i == keys.size() / 2) between();
             }
         };
@@ -191,16 +188,16 @@ TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no
         std::uint64_t asked = 0, maybe = 0, next = 1'000'000;
         const auto batch = sorted_keys(through.hash(), 20000, 20000);
         put(batch, [&] {
-            for (const known& each : batch) EXPECT_TRUE(through.may_contain(each.key, each.where) || asked == 0);
+            for (const kept_key& each : batch) EXPECT_TRUE(through.may_contain(each.key()) || asked == 0);
             for (int i = 0; i < 100000; ++i, ++asked, ++next) {
                 const std::string key = key_number(next);
-                maybe += through.may_contain(key, through.hash()(key)) ? 1u : 0u;
+                maybe += through.may_contain({through.hash(), key}) ? 1u : 0u;
             }
         });
         const double expected = 2 * rate * static_cast<double>(asked);
         EXPECT_LE(static_cast<double>(maybe), expected + 4) << "rate " << rate << ", asked " << asked;
         EXPECT_GT(through.counters().let_through_in_flight, 20000u);
-        for (const known& each : batch) EXPECT_TRUE(through.may_contain(each.key, each.where));
+        for (const kept_key& each : batch) EXPECT_TRUE(through.may_contain(each.key()));
     }
 }
 

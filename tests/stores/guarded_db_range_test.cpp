@@ -194,8 +194,8 @@ std::map<std::string, bool> ends_of(rocksdb::WriteBatch& batch, const rocksdb::C
     EXPECT_OK(plan.apply_ranges(order));
     plan.finish();
     std::map<std::string, bool> ends;
-    for (const auto& each : plan.puts()) ends[each.key.ToString()] = true;
-    for (const auto& each : plan.deletions()) ends[each.key.ToString()] = false;
+    for (const auto& each : plan.puts()) ends[std::string{each.key.text()}] = true;
+    for (const auto& each : plan.deletions()) ends[std::string{each.key.text()}] = false;
     return ends;
 }
 

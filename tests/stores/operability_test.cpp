@@ -160,7 +160,7 @@ TEST(operability, a_snapshot_that_fails_is_reported_and_counted) {
     std::filesystem::remove(here.path() + "/genista");
 
     // While keys wait for the filter there is none either.
-    { const rocks::rocks_guard_core::entering lost{(*db)->core(), (*db)->core().hash()("grace")}; }
+    { const rocks::rocks_guard_core::entering lost{(*db)->core(), {(*db)->core().hash(), "grace"}}; }
     EXPECT_EQ(heard.of(event_kind::ranges_pending).size(), 1u);
     EXPECT_FALSE((*db)->snapshotter().save());
     EXPECT_TRUE(heard.heard(event_kind::snapshot_failed, "warning: no snapshot was taken: "));

@@ -130,8 +130,8 @@ class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
     explicit adaptive_bloom_filter(std::unique_ptr<adaptive_bloom::core> core) noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;
-    [[nodiscard]] result<insert_outcome> insert_from(key_view key, index_source& source) noexcept;
-    [[nodiscard]] result<adapt_outcome> adapt_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] result<insert_outcome> insert_from(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt_from(const hashed_key& key, index_source& source) noexcept;
     [[nodiscard]] result<void> rebuild_from(index_source& source) noexcept;
     [[nodiscard]] result<void> audit_from(index_source& source) const noexcept;
 

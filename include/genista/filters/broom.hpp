@@ -38,6 +38,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -139,14 +140,20 @@ class broom_filter : public filter_surface<broom_filter> {
     // slot, which it may have taken over from a key that R has just lost. A read of R that fails
     // does not make an insert fail, unless the key's bin has no room left.
     template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
-        const digest d = hash()(key);
-        const broom_joined joined = kernels_->join(state(), d);
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(hash()));
+        const broom_joined joined = kernels_->join(state(), key.where());
         if (joined == broom_joined::yes) return insert_outcome::inserted;
-        broom::remote_source<R> source{remote, hash(), d, key};
+        broom::remote_source<R> source{remote, hash(), key.where(), key.view()};
         if (joined == broom_joined::yes_and_grow) return insert_and_grow(source);
-        return insert_from(d, source);
+        return insert_from(key.where(), source);
     }
+    template <remote_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        return insert(hashed_key{hash(), key}, remote);
+    }
+    // Hash and join are one kernel, which keeps no digest: only a key that needs R, or sets off
+    // growth, is hashed again for it (decision 0025).
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
         const broom_joined joined = kernels_->join_integer(state(), hash().state(), key.value());
@@ -167,12 +174,17 @@ class broom_filter : public filter_surface<broom_filter> {
         return insert_many<viewed>(keys, remote);
     }
     template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(hash()));
+        return erase_asked(key.where(), key.view(), remote);
+    }
+    template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        return erase_asked(hash()(key), key, remote);
+        return erase(hashed_key{hash(), key}, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(key.view(), remote);
+        return erase(hashed_key{hash(), key}, remote);
     }
     // The same, mostly without a read. REQUIRES: insert(key) returned `inserted` or
     // `already_present`, no erase of it has begun since, and no other call inserts or erases it
@@ -182,13 +194,18 @@ class broom_filter : public filter_surface<broom_filter> {
     // an error R may have lost the key while the filter still answers "maybe" for it: call
     // forget().
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, assume_present_t) noexcept {
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote, assume_present_t) noexcept {
         if (hash().state().kind != hash_kind::keyed) return erase(key, remote);
-        return erase_assuming_present(hash()(key), key, remote);
+        assert(key.is_of(hash()));
+        return erase_assuming_present(key.where(), key.view(), remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, assume_present_t promise) noexcept {
+        return erase(hashed_key{hash(), key}, remote, promise);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote, assume_present_t promise) noexcept {
-        return erase(key.view(), remote, promise);
+        return erase(hashed_key{hash(), key}, remote, promise);
     }
     // Many keys, with the lines of later ones on their way while R and the filter let go of earlier
     // ones. How many of them R held. After an error some are gone and the others are not; erasing
@@ -215,24 +232,32 @@ class broom_filter : public filter_surface<broom_filter> {
     // After an error call it again: until then, or until the first mistake on the key is adapted,
     // it is answered "maybe".
     template <remote_map R>
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(hash()));
+        broom::remote_source<R> source{remote, hash(), key.where(), key.view()};
+        return forget_from(key.where(), source);
+    }
+    template <remote_map R>
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
-        const digest d = hash()(key);
-        broom::remote_source<R> source{remote, hash(), d, key};
-        return forget_from(d, source);
+        return forget(hashed_key{hash(), key}, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(key.view(), remote);
+        return forget(hashed_key{hash(), key}, remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(hash()));
+        broom::remote_source<R> source{remote, hash(), key.where(), key.view()};
+        return adapt_from(key.where(), source);
     }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        const digest d = hash()(key);
-        broom::remote_source<R> source{remote, hash(), d, key};
-        return adapt_from(d, source);
+        return adapt(hashed_key{hash(), key}, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(key.view(), remote);
+        return adapt(hashed_key{hash(), key}, remote);
     }
 
     // Doubles the bins, in one sweep over R that others may work beside. Finishes a growth that has

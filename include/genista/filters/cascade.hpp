@@ -148,10 +148,10 @@ class cascade_filter : public plain_surface<cascade_filter>,
             out_bits[first / 64] = contains(std::span<const digest>{digests.data(), count});
         }
     }
-    [[nodiscard]] result<insert_outcome> insert_from(key_view key, index_source& source) noexcept;
-    [[nodiscard]] result<erase_outcome> erase_from(key_view key, index_source& source) noexcept;
-    [[nodiscard]] result<erase_outcome> forget_from(key_view key, index_source& source) noexcept;
-    [[nodiscard]] result<adapt_outcome> adapt_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] result<insert_outcome> insert_from(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> erase_from(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget_from(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt_from(const hashed_key& key, index_source& source) noexcept;
     [[nodiscard]] result<void> rebuild_from(index_source& source) noexcept;
     [[nodiscard]] result<void> audit_from(index_source& source) const noexcept;
 

@@ -93,66 +93,87 @@ class daisy_broom_filter {
 
     // R holds the key already: the store commits first.
     template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
-        const unsigned band = band_of(key);
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R& remote) noexcept {
+        const unsigned band = band_of(key.view());
         auto view = view_of(remote, band);
-        if (band == daisy_bands::none) return unkept_keys::insert(*core_, hash()(key), key, view);
+        if (band == daisy_bands::none) return unkept_keys::insert(*core_, key, view);
         return core_->broom(band).insert(key, view);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        const unsigned band = band_of(key);
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote) noexcept {
+        const unsigned band = band_of(key.view());
         auto view = view_of(remote, band);
-        if (band == daisy_bands::none) return unkept_keys::erase(*core_, hash()(key), key, view, false);
+        if (band == daisy_bands::none) return unkept_keys::erase(*core_, key, view, false);
         return core_->broom(band).erase(key, view);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, assume_present_t promise) noexcept {
-        const unsigned band = band_of(key);
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote, assume_present_t promise) noexcept {
+        const unsigned band = band_of(key.view());
         auto view = view_of(remote, band);
-        if (band == daisy_bands::none) return unkept_keys::erase(*core_, hash()(key), key, view, true);
+        if (band == daisy_bands::none) return unkept_keys::erase(*core_, key, view, true);
         return core_->broom(band).erase(key, view, promise);
     }
     // R no longer holds the key. `absent`: nothing was kept of it, or the key is back.
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
-        const unsigned band = band_of(key);
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, R& remote) noexcept {
+        const unsigned band = band_of(key.view());
         auto view = view_of(remote, band);
         if (band == daisy_bands::none) return unkept_keys::forget(*core_, key, view);
         return core_->broom(band).forget(key, view);
     }
     template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        const unsigned band = band_of(key);
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
+        const unsigned band = band_of(key.view());
         auto view = view_of(remote, band);
-        if (band == daisy_bands::none) return unkept_keys::adapt(*core_, hash()(key), key, view);
+        if (band == daisy_bands::none) return unkept_keys::adapt(*core_, key, view);
         return core_->broom(band).adapt(key, view);
     }
 
     template <remote_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        return insert(hashed_key{hash(), key}, remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+        return erase(hashed_key{hash(), key}, remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, assume_present_t promise) noexcept {
+        return erase(hashed_key{hash(), key}, remote, promise);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+        return forget(hashed_key{hash(), key}, remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        return adapt(hashed_key{hash(), key}, remote);
+    }
+
+    template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
-        return insert(key.view(), remote);
+        return insert(hashed_key{hash(), key}, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(key.view(), remote);
+        return erase(hashed_key{hash(), key}, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(key.view(), remote);
+        return forget(hashed_key{hash(), key}, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(key.view(), remote);
+        return adapt(hashed_key{hash(), key}, remote);
     }
 
-    // `d` is hash()(key). A digest alone does not tell a class.
-    [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
-        const unsigned band = band_of(key);
-        return band == daisy_bands::none ? core_->may_contain_unkept(d) : core_->broom(band).may_contain(d);
+    // A digest alone does not tell a class.
+    [[nodiscard]] bool may_contain(const hashed_key& key) const noexcept {
+        assert(key.is_of(hash()));
+        return answer(key.view(), key.where());
     }
-    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
-    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(hashed_key{hash(), key}); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(hashed_key{hash(), key}); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
         each(keys, out_bits);
     }
@@ -191,7 +212,7 @@ class daisy_broom_filter {
         }
         bool denied = false;
         const auto read = each_key(remote, [&](const digest& d, key_view key) {
-            denied = !may_contain(key, d);
+            denied = !answer(key, d);
             return !denied;
         });
         if (!read) return read.error();
@@ -252,6 +273,13 @@ class daisy_broom_filter {
         auto core = daisy_broom_core::make(options, plan, *hash, counted);
         if (!core) return core.error();
         return daisy_broom_filter{*std::move(core), std::move(oracle), options.oracle};
+    }
+
+    // REQUIRES: `d` is hash()(key), or what R says it is: an audit trusts records that the bands'
+    // audits have checked.
+    [[nodiscard]] bool answer(key_view key, const digest& d) const noexcept {
+        const unsigned band = band_of(key);
+        return band == daisy_bands::none ? core_->may_contain_unkept(d) : core_->broom(band).may_contain(d);
     }
 
     template <class R>

@@ -19,6 +19,7 @@
 
 #include "genista/base/result.hpp"
 #include "genista/format/sink.hpp"
+#include "genista/hash/hashed_key.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/hash/key.hpp"
 
@@ -157,18 +158,22 @@ concept mergeable_filter = local_filter<F> && requires(F& f, const F& other) {
 };
 
 // Learns: takes keys whose store committed them, and repairs itself with one range read of R where
-// it was wrong.
+// it was wrong. Each call also takes a key that the caller has hashed already (hashed_key.hpp).
 template <class F, class R>
 concept adaptive_filter = membership_filter<F> &&
-    requires(F& f, const F& c, key_view key, std::uint64_t integer, R& r) {
+    requires(F& f, const F& c, key_view key, std::uint64_t integer, const hashed_key& hashed, R& r) {
     { f.insert(key, r) } -> std::same_as<result<insert_outcome>>;
     { f.insert(integer, r) } -> std::same_as<result<insert_outcome>>;
+    { f.insert(hashed, r) } -> std::same_as<result<insert_outcome>>;
     { f.erase(key, r) } -> std::same_as<result<erase_outcome>>;
     { f.erase(integer, r) } -> std::same_as<result<erase_outcome>>;
+    { f.erase(hashed, r) } -> std::same_as<result<erase_outcome>>;
     { f.forget(key, r) } -> std::same_as<result<erase_outcome>>;
     { f.forget(integer, r) } -> std::same_as<result<erase_outcome>>;
+    { f.forget(hashed, r) } -> std::same_as<result<erase_outcome>>;
     { f.adapt(key, r) } -> std::same_as<result<adapt_outcome>>;
     { f.adapt(integer, r) } -> std::same_as<result<adapt_outcome>>;
+    { f.adapt(hashed, r) } -> std::same_as<result<adapt_outcome>>;
     { c.audit(r) } -> std::same_as<result<void>>;
 };
 

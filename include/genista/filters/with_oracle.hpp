@@ -5,8 +5,8 @@
 // (oracle.hpp, I1), so a key is looked for where it was put: no false negatives, however wrong the
 // oracle is.
 //
-// A digest does not tell a class, so there is no look-up by digest alone; may_contain(key, digest)
-// is there for callers who have both.
+// A digest does not tell a class, so there is no look-up by digest alone; callers that have hashed
+// the key pass a hashed_key.
 //
 // save() writes the filter and the marks of the oracle (oracle_identity.hpp), not the oracle;
 // load() refuses another one, with which stored keys would be looked for where they are not. What
@@ -69,14 +69,19 @@ class with_oracle {
         assert(oracle_ != nullptr);
     }
 
-    insert_outcome insert(key_view key) noexcept { return filter_.insert(hash()(key), class_of(key)); }
-    insert_outcome insert(integer_key key) noexcept { return insert(key.view()); }
-
-    [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
-        return filter_.may_contain(d, class_of(key));
+    insert_outcome insert(const hashed_key& key) noexcept {
+        assert(key.is_of(hash()));
+        return filter_.insert(key.where(), class_of(key.view()));
     }
-    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
-    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
+    insert_outcome insert(key_view key) noexcept { return insert(hashed_key{hash(), key}); }
+    insert_outcome insert(integer_key key) noexcept { return insert(hashed_key{hash(), key}); }
+
+    [[nodiscard]] bool may_contain(const hashed_key& key) const noexcept {
+        assert(key.is_of(hash()));
+        return filter_.may_contain(key.where(), class_of(key.view()));
+    }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(hashed_key{hash(), key}); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(hashed_key{hash(), key}); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
         answer_by_class(
             filter_, keys, [this](key_view key) { return class_of(key); }, out_bits);

@@ -42,19 +42,19 @@ class guarded {
         const bool timed = live_guard_counters::is_timed();
         const auto begin = timed ? clock::now() : clock::time_point{};
         counts.count(live_guard_counters::query);
-        auto answer = ask(key);
+        auto answer = ask({core_->hash(), key});
         if (timed) counts.query_times.record(since(begin));
         return answer;
     }
     [[nodiscard]] result<std::optional<std::string>> get(integer_key key) { return get(key.view()); }
 
     result<void> put(key_view key, std::string_view value) {
-        const digest d = core_->hash()(key);
-        typename core_type::entering in{*core_, d};
+        const hashed_key hashed{core_->hash(), key};
+        typename core_type::entering in{*core_, hashed};
         fail_point("guard.entered");
-        const auto written = store_->write(d, key, value);
+        const auto written = store_->write(hashed.where(), key, value);
         fail_point("store.committed");
-        in.on_committed(key);  // after an error too: it may have happened
+        in.on_committed(hashed);  // after an error too: it may have happened
         fail_point("guard.inserted");
         return written;
     }
@@ -62,17 +62,17 @@ class guarded {
 
     // Of an absent key it is no error.
     result<void> erase(key_view key) {
-        const digest d = core_->hash()(key);
-        if (!core_->may_contain(key, d)) return {};
-        if (const auto gone = store_->remove(d, key); !gone) return gone;
+        const hashed_key hashed{core_->hash(), key};
+        if (!core_->may_contain(hashed)) return {};
+        if (const auto gone = store_->remove(hashed.where(), key); !gone) return gone;
         fail_point("store.removed");
-        core_->on_erased(key);
+        core_->on_erased(hashed);
         fail_point("guard.forgotten");
         return {};
     }
     result<void> erase(integer_key key) { return erase(key.view()); }
 
-    [[nodiscard]] bool may_contain(key_view key) const noexcept { return core_->may_contain(key, core_->hash()(key)); }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return core_->may_contain({core_->hash(), key}); }
     [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
 
     // Retries what failed: brings in the keys of ranges that need repair.
@@ -96,16 +96,15 @@ class guarded {
         return static_cast<std::uint64_t>(std::chrono::nanoseconds{clock::now() - begin}.count());
     }
 
-    result<std::optional<std::string>> ask(key_view key) {
+    result<std::optional<std::string>> ask(const hashed_key& key) {
         live_guard_counters& counts = core_->live_counters();
-        const digest d = core_->hash()(key);
-        if (!core_->may_contain(key, d)) {
+        if (!core_->may_contain(key)) {
             counts.count(live_guard_counters::local_negative);
             return std::optional<std::string>{};
         }
         std::string value;
         const auto begin = clock::now();
-        const auto found = store_->read(d, key, value);
+        const auto found = store_->read(key.where(), key.view(), value);
         counts.read_times.record(since(begin));
         counts.count(live_guard_counters::read);
         if (!found) {
@@ -113,7 +112,7 @@ class guarded {
             return found.error();
         }
         if (*found) return std::optional{std::move(value)};
-        core_->on_false_positive(d, key);
+        core_->on_false_positive(key);
         return std::optional<std::string>{};
     }
 

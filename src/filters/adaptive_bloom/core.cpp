@@ -86,12 +86,12 @@ bool core::go(state& in, const way_up& way) const noexcept {
     return true;
 }
 
-result<insert_outcome> core::insert_afresh(const digest& d, key_view key, index_source& remote) {
+result<insert_outcome> core::insert_afresh(const hashed_key& key, index_source& remote) {
     const auto done = start_afresh(remote);
     if (!done && done.error().code() == error_code::mismatch) return insert_outcome::full;
     if (!done) return done.error();
     ++remote_reads_;
-    const auto member = remote.is_member(d, key);
+    const auto member = remote.is_member(key.where(), key.view());
     if (!member) return member.error();
     if (!*member)
         return error::make(error_code::mismatch,
@@ -99,27 +99,26 @@ result<insert_outcome> core::insert_afresh(const digest& d, key_view key, index_
     return insert_outcome::inserted;
 }
 
-result<insert_outcome> core::insert(key_view key, index_source& remote) {
+result<insert_outcome> core::insert(const hashed_key& key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
     state& in = *state_;
-    const digest d = hash_(key);
     if (in.keys[0] >= sizes_.capacity) {
         // Keys inserted twice, and keys that have left R, count too. Only a rebuild corrects the
         // count, but not for every key that finds no room.
         constexpr std::uint64_t share = 16;
         if (++inserts_since_afresh_ < sizes_.capacity / share) return insert_outcome::full;
         inserts_since_afresh_ = 0;
-        return insert_afresh(d, key, remote);
+        return insert_afresh(key, remote);
     }
-    const way_up way = plan(in, d, 0);
-    if (!has_room(in, {&way, 1})) return insert_afresh(d, key, remote);
-    if (const auto put = put_records(in, way, key, remote); !put) return put.error();
+    const way_up way = plan(in, key.where(), 0);
+    if (!has_room(in, {&way, 1})) return insert_afresh(key, remote);
+    if (const auto put = put_records(in, way, key.view(), remote); !put) return put.error();
     const auto went = [&] {
         const std::unique_lock alone{looking_};
         return go(in, way);
     }();
-    if (!went) return insert_afresh(d, key, remote);
+    if (!went) return insert_afresh(key, remote);
     ++inserts_since_afresh_;
     return insert_outcome::inserted;
 }

@@ -47,8 +47,8 @@ class core {
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;
     [[nodiscard]] adaptive_bloom_path path_of(const digest& d) const noexcept;
-    [[nodiscard]] result<insert_outcome> insert(key_view key, index_source& remote);
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, index_source& remote);
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, index_source& remote);
     [[nodiscard]] result<void> rebuild(index_source& remote);
     [[nodiscard]] result<void> audit(index_source& remote) const;
     [[nodiscard]] result<void> save(sink& out) const;
@@ -90,9 +90,10 @@ class core {
     // Does the key belong in the place of the record?
     [[nodiscard]] bool uses(const state& in, unsigned level, std::uint64_t cell, const digest& d) const noexcept;
     // The keys that use a cell, in one range read. An error if a record does not belong there or
-    // comes twice: it may stand in the place of one that does.
+    // comes twice: it may stand in the place of one that does. `own` is the key of the operation,
+    // which is hashed already.
     [[nodiscard]] result<std::vector<index_member>> users_of(const state& in, unsigned level, std::uint64_t cell,
-                                                             index_source& remote);
+                                                             const hashed_key& own, index_source& remote);
     // Removes all records of a key that has left R from the levels up to this one; then makes the
     // filter's own part of the change.
     [[nodiscard]] result<void> forget_records(const state& in, unsigned last, std::span<const index_member> keys,
@@ -118,14 +119,14 @@ class core {
     // False: the last level is full, and the key was not inserted into it.
     [[nodiscard]] bool go(state& in, const way_up& way) const noexcept;
     // After a rebuild on the key's behalf: did the rebuild find the key in R?
-    [[nodiscard]] result<insert_outcome> insert_afresh(const digest& d, key_view key, index_source& remote);
+    [[nodiscard]] result<insert_outcome> insert_afresh(const hashed_key& key, index_source& remote);
 
     // ---- adapting: fix.cpp
     enum class repair : unsigned char { done, same_digest, no_room };
-    [[nodiscard]] result<repair> fix(unsigned level, const digest& d, key_view key, index_source& remote);
-    [[nodiscard]] result<repair> fix_last(const digest& d, key_view key, index_source& remote);
+    [[nodiscard]] result<repair> fix(unsigned level, const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<repair> fix_last(const hashed_key& key, index_source& remote);
     // Does R hold another key with this digest?
-    [[nodiscard]] result<bool> has_key_of_digest(std::span<const index_member> users, const digest& d, key_view key,
+    [[nodiscard]] result<bool> has_key_of_digest(std::span<const index_member> users, const hashed_key& key,
                                                  index_source& remote);
 
     // ---- all at once: rebuild.cpp

@@ -12,25 +12,25 @@
 
 namespace genista::adaptive_bloom {
 
-result<bool> core::has_key_of_digest(std::span<const index_member> users, const digest& d, key_view key,
-                                     index_source& remote) {
+result<bool> core::has_key_of_digest(std::span<const index_member> users, const hashed_key& key, index_source& remote) {
     for (const index_member& each : users) {
-        if (each.d != d || each.key == key.text()) continue;
+        if (each.d != key.where() || each.key == key.text()) continue;
         ++remote_reads_;
-        const auto member = remote.is_member(d, key_view{each.key});
+        const auto member = remote.is_member(each.d, key_view{each.key});
         if (!member || *member) return member;
     }
     return false;
 }
 
 // REQUIRES: the false positive passed all levels below, and all its cells here are set and alive.
-result<core::repair> core::fix(unsigned level, const digest& d, key_view key, index_source& remote) {
+result<core::repair> core::fix(unsigned level, const hashed_key& key, index_source& remote) {
     state& in = *state_;
+    const digest& d = key.where();
     const cell_list cells = in.cells_of(level, d, functions_);
     const std::uint64_t cell = cells.at[scale(next_salt(chance_), cells.count)];
-    auto users = users_of(in, level, cell, remote);
+    auto users = users_of(in, level, cell, key, remote);
     if (!users) return users.error();
-    const auto another = has_key_of_digest(*users, d, key, remote);
+    const auto another = has_key_of_digest(*users, key, remote);
     if (!another) return another.error();
     if (*another) return repair::same_digest;
 
@@ -64,13 +64,14 @@ result<core::repair> core::fix(unsigned level, const digest& d, key_view key, in
 
 // If the whole hash belongs to another key, new hash functions are needed. The hash of the key
 // itself, which has left R, can be removed.
-result<core::repair> core::fix_last(const digest& d, key_view key, index_source& remote) {
+result<core::repair> core::fix_last(const hashed_key& key, index_source& remote) {
     state& in = *state_;
+    const digest& d = key.where();
     const last_hash h = in.last_of(d, functions_);
-    auto users = users_of(in, in.d(), h.quotient, remote);
+    auto users = users_of(in, in.d(), h.quotient, key, remote);
     if (!users) return users.error();
     std::erase_if(*users, [&](const index_member& each) { return in.last_of(each.d, functions_) != h; });
-    const auto another = has_key_of_digest(*users, d, key, remote);
+    const auto another = has_key_of_digest(*users, key, remote);
     if (!another) return another.error();
     if (*another) return repair::same_digest;
     const bool only_its_own =
@@ -85,21 +86,21 @@ result<core::repair> core::fix_last(const digest& d, key_view key, index_source&
     return repair::done;
 }
 
-result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
+result<adapt_outcome> core::adapt(const hashed_key& key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
+    const digest& d = key.where();
     adaptive_bloom_path path = state_->look(d, functions_);
     if (!path.maybe) return adapt_outcome::was_negative;
     ++remote_reads_;
-    const auto member = remote.is_member(d, key);
+    const auto member = remote.is_member(d, key.view());
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
     // Level by level, usually one. New hash functions may be drawn on the way, after which it may
     // start again from the bottom, with probability ε.
     constexpr int most_steps = 256;
     for (int step = 0; step < most_steps && path.maybe; ++step) {
-        const auto done = path.level < state_->d() ? fix(path.level, d, key, remote) : fix_last(d, key, remote);
+        const auto done = path.level < state_->d() ? fix(path.level, key, remote) : fix_last(key, remote);
         if (!done) return done.error();
         if (*done == repair::same_digest) return adapt_outcome::true_positive;
         if (*done == repair::no_room) {

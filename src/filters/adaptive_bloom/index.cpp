@@ -14,14 +14,14 @@ bool core::uses(const state& in, unsigned level, std::uint64_t cell, const diges
 }
 
 result<std::vector<index_member>> core::users_of(const state& in, unsigned level, std::uint64_t cell,
-                                                 index_source& remote) {
+                                                 const hashed_key& own, index_source& remote) {
     const std::uint64_t position = position_of(in.half, level, cell);
     std::vector<index_member> found;
     bool starved = false, fits = true;
     remote_detail::record_order order;
     ++remote_reads_;
     const auto read = remote.each({position, position}, never_throwing(starved, [&](const digest& place, key_view key) {
-                                      const digest d = hash_(key);
+                                      const digest d = own.digest_of(hash_, key);
                                       fits = place.position == position && place.seed == d.seed &&
                                              uses(in, level, cell, d) && order.ascends(place, key);
                                       if (!fits) return false;

@@ -64,14 +64,14 @@ void core::finish(index_source& remote) {
     }
 }
 
-result<std::vector<core::resident>> core::residents_of(const place& at, index_source& remote) {
+result<std::vector<core::resident>> core::residents_of(const place& at, const hashed_key& own, index_source& remote) {
     std::vector<resident> found;
     bool starved = false, fits = true;
     remote_detail::record_order order;
     const std::uint64_t position = record_place(at, {}).position;
     ++remote_reads_;
     const auto read = remote.each({position, position}, never_throwing(starved, [&](const digest& where, key_view key) {
-                                      const digest d = hash_(key);
+                                      const digest d = own.digest_of(hash_, key);
                                       fits = where == record_place(at, d) && state_->value(at.level, d) == at.value &&
                                              order.ascends(where, key);
                                       if (!fits) return false;
@@ -94,14 +94,14 @@ bool core::is_full() const noexcept {
     return state_->keys() + in_doubt_ >= capacity_;
 }
 
-result<bool> core::has_key(const place& at, key_view key, index_source& remote) {
-    const auto there = residents_of(at, remote);
+result<bool> core::has_key(const place& at, const hashed_key& key, index_source& remote) {
+    const auto there = residents_of(at, key, remote);
     if (!there) return there.error();
     return std::ranges::any_of(*there, [&](const resident& each) { return each.key == key.text(); });
 }
 
-result<insert_outcome> core::insert_at(const place& at, const digest& d, key_view key, index_source& remote) {
-    index_change record{index_change::kind::put, record_place(at, d), std::string{key.text()}};
+result<insert_outcome> core::insert_at(const place& at, const hashed_key& key, index_source& remote) {
+    index_change record{index_change::kind::put, record_place(at, key.where()), std::string{key.text()}};
     if (at.state == value_state::absent) {
         if (is_full()) return insert_outcome::full;
         struct no_room {};
@@ -148,12 +148,10 @@ result<bool> core::has_room_for_all(index_source& remote) {
                           [&](const index_member&) -> result<bool> { return ++keys <= capacity_; });
 }
 
-result<insert_outcome> core::insert(key_view key, index_source& remote) {
+result<insert_outcome> core::insert(const hashed_key& key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
-    const place at = state_->find(d);
-    auto outcome = insert_at(at, d, key, remote);
+    auto outcome = insert_at(state_->find(key.where()), key, remote);
     if (!outcome) return outcome;
     if (*outcome == insert_outcome::full && state_->keys() < capacity_) {
         // No slot within the window, more keys in a level than it is made for, or keys in doubt.
@@ -165,7 +163,7 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
             if (!*fits) return insert_outcome::full;
         }
         if (const auto done = start_afresh(remote); !done) return done.error();
-        outcome = insert_at(state_->find(d), d, key, remote);
+        outcome = insert_at(state_->find(key.where()), key, remote);
         if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;
     }
     if (!outcome || *outcome != insert_outcome::full) finish(remote);
@@ -174,14 +172,14 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
 
 // ---- deletion
 
-result<erase_outcome> core::leave(const digest& d, key_view key, index_source& remote) {
-    const place at = state_->find(d);
+result<erase_outcome> core::leave(const hashed_key& key, index_source& remote) {
+    const place at = state_->find(key.where());
     if (at.state != value_state::stored) return erase_outcome::absent;
-    const auto there = residents_of(at, remote);
+    const auto there = residents_of(at, key, remote);
     if (!there) return there.error();
     if (std::ranges::none_of(*there, [&](const resident& each) { return each.key == key.text(); }))
         return erase_outcome::absent;
-    const index_change record{index_change::kind::erase, record_place(at, d), std::string{key.text()}};
+    const index_change record{index_change::kind::erase, record_place(at, key.where()), std::string{key.text()}};
     const auto written = book_.write({&record, 1}, remote, [&] {
         const std::unique_lock alone{looking_};
         state_->leave(at, there->size() == 1);
@@ -190,27 +188,25 @@ result<erase_outcome> core::leave(const digest& d, key_view key, index_source& r
     return erase_outcome::erased;
 }
 
-result<erase_outcome> core::erase(key_view key, index_source& remote) {
+result<erase_outcome> core::erase(const hashed_key& key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
-    const auto gone = remote.remove_member(d, key);
+    const auto gone = remote.remove_member(key.where(), key.view());
     if (!gone) return gone.error();
     if (!*gone) return erase_outcome::absent;
-    const auto outcome = leave(d, key, remote);
+    const auto outcome = leave(key, remote);
     if (outcome) finish(remote);
     return outcome;
 }
 
-result<erase_outcome> core::forget(key_view key, index_source& remote) {
+result<erase_outcome> core::forget(const hashed_key& key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
     ++remote_reads_;
-    const auto back = remote.is_member(d, key);
+    const auto back = remote.is_member(key.where(), key.view());
     if (!back) return back.error();
     if (*back) return erase_outcome::absent;
-    const auto outcome = leave(d, key, remote);
+    const auto outcome = leave(key, remote);
     if (outcome) finish(remote);
     return outcome;
 }

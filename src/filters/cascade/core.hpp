@@ -49,10 +49,10 @@ class core {
     [[nodiscard]] bool contains(const digest& d) const noexcept;
     [[nodiscard]] std::uint64_t contains(std::span<const digest> digests) const noexcept;
     [[nodiscard]] unsigned level_of(const digest& d) const noexcept;
-    [[nodiscard]] result<insert_outcome> insert(key_view key, index_source& remote);
-    [[nodiscard]] result<erase_outcome> erase(key_view key, index_source& remote);
-    [[nodiscard]] result<erase_outcome> forget(key_view key, index_source& remote);
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, index_source& remote);
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, index_source& remote);
     [[nodiscard]] result<void> rebuild(index_source& remote);
     [[nodiscard]] result<void> audit(index_source& remote) const;
     [[nodiscard]] result<void> save(sink& out) const;
@@ -76,8 +76,9 @@ class core {
         std::string key{};
     };
     // All keys that have this place: one range read. An error unless each record belongs there,
-    // once.
-    [[nodiscard]] result<std::vector<resident>> residents_of(const place& at, index_source& remote);
+    // once. `own` is the key of the operation, which is hashed already.
+    [[nodiscard]] result<std::vector<resident>> residents_of(const place& at, const hashed_key& own,
+                                                              index_source& remote);
 
     // ---- core.cpp
     [[nodiscard]] result<void> begin(index_source& remote);
@@ -86,16 +87,15 @@ class core {
     void finish(index_source& remote);
     [[nodiscard]] bool is_full() const noexcept;
     // Does the index name this key among those of a place?
-    [[nodiscard]] result<bool> has_key(const place& at, key_view key, index_source& remote);
+    [[nodiscard]] result<bool> has_key(const place& at, const hashed_key& key, index_source& remote);
     // Does R hold as many keys as a rebuild has room for? Reads all of them.
     [[nodiscard]] result<bool> has_room_for_all(index_source& remote);
-    [[nodiscard]] result<insert_outcome> insert_at(const place& at, const digest& d, key_view key,
-                                                   index_source& remote);
-    [[nodiscard]] result<erase_outcome> leave(const digest& d, key_view key, index_source& remote);
+    [[nodiscard]] result<insert_outcome> insert_at(const place& at, const hashed_key& key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> leave(const hashed_key& key, index_source& remote);
 
     // ---- fix.cpp
     // One value of x dies, or x itself leaves. False: the remaining key has the same digest.
-    [[nodiscard]] result<bool> fix(const digest& d, key_view key, index_source& remote);
+    [[nodiscard]] result<bool> fix(const hashed_key& key, index_source& remote);
 
     // ---- rebuild.cpp
     [[nodiscard]] result<void> start_afresh(index_source& remote);

@@ -7,14 +7,15 @@
 
 namespace genista::cascade {
 
-result<bool> core::fix(const digest& d, key_view key, index_source& remote) {
+result<bool> core::fix(const hashed_key& key, index_source& remote) {
+    const digest& d = key.where();
     const place at = state_->find(d);
     if (at.state != value_state::stored) return true;
-    const auto there = residents_of(at, remote);
+    const auto there = residents_of(at, key, remote);
     if (!there) return there.error();
     if (std::ranges::any_of(*there, [&](const resident& each) { return each.key == key.text(); })) {
         // The key itself: it has left R, and its erase has not come yet.
-        const auto left = leave(d, key, remote);
+        const auto left = leave(key, remote);
         if (!left) return left.error();
         return true;
     }
@@ -47,13 +48,13 @@ result<bool> core::fix(const digest& d, key_view key, index_source& remote) {
     return true;
 }
 
-result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
+result<adapt_outcome> core::adapt(const hashed_key& key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
+    const digest& d = key.where();
     if (!state_->contains(d)) return adapt_outcome::was_negative;
     ++remote_reads_;
-    const auto member = remote.is_member(d, key);
+    const auto member = remote.is_member(d, key.view());
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
     // Each step reaches a later level, and new hash functions may collide again, with probability
@@ -68,7 +69,7 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
             finish(remote);
             continue;
         }
-        const auto fixed = fix(d, key, remote);
+        const auto fixed = fix(key, remote);
         if (!fixed) return fixed.error();
         if (!*fixed) return adapt_outcome::true_positive;  // R holds a key with the same digest
     }

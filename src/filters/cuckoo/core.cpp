@@ -110,13 +110,13 @@ result<void> core::begin(slot_source& remote) {
     return {};
 }
 
-result<planned_slot*> core::occupant(std::uint64_t slot, plan& in, slot_source& remote) {
+result<planned_slot*> core::occupant(std::uint64_t slot, plan& in, slot_source& remote, const hashed_key* own) {
     if (planned_slot* const known = in.find(slot); known != nullptr) return known;
     element held;
     ++remote_reads_;
     const auto found = remote.read(in_remote(generation_, slot), held.key);
     if (!found) return found.error();
-    held.where = hash_(held.key);
+    held.where = own != nullptr ? own->digest_of(hash_, held.key) : hash_(held.key);
     if (!*found || !fits(held.where, slot)) {
         return error::make(error_code::corrupt, "%.*s: the remote map %s slot %llu of the filter",
                            static_cast<int>(who_.name.size()), who_.name.data(),
@@ -126,9 +126,9 @@ result<planned_slot*> core::occupant(std::uint64_t slot, plan& in, slot_source& 
     return &in.add(slot, std::move(held));
 }
 
-result<std::optional<std::uint64_t>> core::find(const digest& d, key_view key, plan& in, slot_source& remote) {
-    for (const std::uint64_t slot : matching_slots(d)) {
-        const auto held = occupant(slot, in, remote);
+result<std::optional<std::uint64_t>> core::find(const hashed_key& key, plan& in, slot_source& remote) {
+    for (const std::uint64_t slot : matching_slots(key.where())) {
+        const auto held = occupant(slot, in, remote, &key);
         if (!held) return held.error();
         if ((*held)->after->key == key.text()) return std::optional{slot};
     }
@@ -168,12 +168,12 @@ result<void> core::clear_slot(std::uint64_t slot, plan& in, slot_source& remote)
 
 // ---- operations
 
-result<insert_outcome> core::insert(key_view key, slot_source& remote) {
+result<insert_outcome> core::insert(const hashed_key& key, slot_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();
-    const element more{hash_(key), std::string{key.text()}};
+    const element more{key.where(), std::string{key.text()}};
     plan moves;
-    const auto there = find(more.where, key, moves, remote);
+    const auto there = find(key, moves, remote);
     if (!there) return there.error();
     if (there->has_value()) return insert_outcome::already_present;
     // Beyond the capacity there is still room for keys, but repairs would fail, and a rebuild would
@@ -190,14 +190,13 @@ result<insert_outcome> core::insert(key_view key, slot_source& remote) {
     return *placed ? insert_outcome::inserted : insert_outcome::full;
 }
 
-result<erase_outcome> core::erase(key_view key, slot_source& remote) {
+result<erase_outcome> core::erase(const hashed_key& key, slot_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();
-    const digest d = hash_(key);
-    const auto was_member = remote.remove_member(d, key);
+    const auto was_member = remote.remove_member(key.where(), key.view());
     if (!was_member) return was_member.error();
     plan moves;
-    const auto there = find(d, key, moves, remote);
+    const auto there = find(key, moves, remote);
     if (!there) return there.error();
     if (there->has_value()) {
         if (const auto done = clear_slot(**there, moves, remote); !done) return done.error();
@@ -207,16 +206,15 @@ result<erase_outcome> core::erase(key_view key, slot_source& remote) {
 
 // The check whether the key is back in R comes last, right before its removal: a thread that puts
 // it back calls insert afterwards, which waits here.
-result<erase_outcome> core::forget(key_view key, slot_source& remote) {
+result<erase_outcome> core::forget(const hashed_key& key, slot_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();
-    const digest d = hash_(key);
     plan moves;
-    const auto there = find(d, key, moves, remote);
+    const auto there = find(key, moves, remote);
     if (!there) return there.error();
     if (!there->has_value()) return erase_outcome::absent;
     ++remote_reads_;
-    const auto is_back = remote.is_member(d, key);
+    const auto is_back = remote.is_member(key.where(), key.view());
     if (!is_back) return is_back.error();
     if (*is_back) return erase_outcome::absent;
     if (const auto done = clear_slot(**there, moves, remote); !done) return done.error();

@@ -42,10 +42,10 @@ class core {
     [[nodiscard]] static result<std::unique_ptr<core>> load(const member_of_family& who,
                                                             std::span<const std::byte> bytes);
 
-    [[nodiscard]] result<insert_outcome> insert(key_view key, slot_source& remote);
-    [[nodiscard]] result<erase_outcome> erase(key_view key, slot_source& remote);
-    [[nodiscard]] result<erase_outcome> forget(key_view key, slot_source& remote);
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, slot_source& remote);
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, slot_source& remote);
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, slot_source& remote);
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, slot_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, slot_source& remote);
     [[nodiscard]] result<void> rebuild(slot_source& remote);
     [[nodiscard]] result<void> audit(slot_source& remote) const;
     [[nodiscard]] result<void> save(sink& out) const;
@@ -114,10 +114,11 @@ class core {
     // Begins every change: makes sure that R's slots are this filter's, and writes what is pending.
     [[nodiscard]] result<void> begin(slot_source& remote);
     // The key of an occupied slot, through the plan; an error if the answer of R does not fit.
-    [[nodiscard]] result<planned_slot*> occupant(std::uint64_t slot, plan& in, slot_source& remote);
+    // `own`: the key of the operation, which may be in the slot and is hashed already.
+    [[nodiscard]] result<planned_slot*> occupant(std::uint64_t slot, plan& in, slot_source& remote,
+                                                 const hashed_key* own = nullptr);
     // The slot that holds exactly this key.
-    [[nodiscard]] result<std::optional<std::uint64_t>> find(const digest& d, key_view key, plan& in,
-                                                            slot_source& remote);
+    [[nodiscard]] result<std::optional<std::uint64_t>> find(const hashed_key& key, plan& in, slot_source& remote);
     [[nodiscard]] result<void> commit(const plan& done, slot_source& remote);
     [[nodiscard]] result<void> clear_slot(std::uint64_t slot, plan& in, slot_source& remote);
 

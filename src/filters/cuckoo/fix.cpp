@@ -7,19 +7,19 @@
 
 namespace genista::cuckoo {
 
-result<adapt_outcome> core::adapt(key_view key, slot_source& remote) {
+result<adapt_outcome> core::adapt(const hashed_key& key, slot_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();
-    const digest d = hash_(key);
+    const digest& d = key.where();
     const std::vector<std::uint64_t> collided = matching_slots(d);
     if (collided.empty()) return adapt_outcome::was_negative;
     plan moves;
-    const auto own = find(d, key, moves, remote);
+    const auto own = find(key, moves, remote);
     if (!own) return own.error();
     if (own->has_value()) {
         // Either R holds the key, or an erase failed half way.
         ++remote_reads_;
-        const auto is_member = remote.is_member(d, key);
+        const auto is_member = remote.is_member(d, key.view());
         if (!is_member) return is_member.error();
         if (*is_member) return adapt_outcome::true_positive;
         if (const auto gone = clear_slot(**own, moves, remote); !gone) return gone.error();

@@ -1,11 +1,12 @@
 // index_surface: the calls with R of the filters with an index (remote/indexed.hpp), for any type
 // of R and of key, from a few functions that are compiled once. plain_surface.hpp has the look-ups.
 //
-// Derived provides insert_from, adapt_from, rebuild_from and audit_from; the erasing surface needs
-// erase_from and forget_from as well. Derived's own header says what they promise beyond this.
-// Options is what it is made from.
+// Derived provides hash(), insert_from, adapt_from, rebuild_from and audit_from; the erasing
+// surface needs erase_from and forget_from as well. Derived's own header says what they promise
+// beyond this. Options is what it is made from.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 #include "genista/detail/filters/index_source.hpp"
@@ -18,23 +19,33 @@ class index_surface {
   public:
     // REQUIRES: R holds the key (the store commits first). `full` beyond the capacity.
     template <indexed_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(self().hash()));
         remote_index<R> source{remote};
         return self().insert_from(key, source);
     }
     template <indexed_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        return insert(hashed_key{self().hash(), key}, remote);
+    }
+    template <indexed_map R>
     [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
-        return insert(key.view(), remote);
+        return insert(hashed_key{self().hash(), key}, remote);
     }
     // Learns that the answer "maybe" for this key was a false positive.
     template <indexed_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(self().hash()));
         remote_index<R> source{remote};
         return self().adapt_from(key, source);
     }
     template <indexed_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        return adapt(hashed_key{self().hash(), key}, remote);
+    }
+    template <indexed_map R>
     [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(key.view(), remote);
+        return adapt(hashed_key{self().hash(), key}, remote);
     }
     // Inserts all keys of R again under new hash functions and rebuilds the index. Needed after
     // loading, before the first change.
@@ -73,24 +84,34 @@ class erasing_index_surface : public index_surface<Derived, Options> {
     // Takes the key out of R's records, then out of index and filter. For an absent key it returns
     // `absent` and changes nothing.
     template <indexed_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(this->self().hash()));
         remote_index<R> source{remote};
         return this->self().erase_from(key, source);
     }
     template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+        return erase(hashed_key{this->self().hash(), key}, remote);
+    }
+    template <indexed_map R>
     [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(key.view(), remote);
+        return erase(hashed_key{this->self().hash(), key}, remote);
     }
     // The second half of an erase, for a store that has already committed it. `absent`: the filter
     // did not have the key, or R has it again.
     template <indexed_map R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(this->self().hash()));
         remote_index<R> source{remote};
         return this->self().forget_from(key, source);
     }
     template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+        return forget(hashed_key{this->self().hash(), key}, remote);
+    }
+    template <indexed_map R>
     [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(key.view(), remote);
+        return forget(hashed_key{this->self().hash(), key}, remote);
     }
 
   private:

@@ -2,8 +2,8 @@
 // written to be understood: the papers' own constructions, to compare ours with. The fast filters
 // have kernel_table.hpp.
 //
-// Derived has hash() and contains(const digest&) const noexcept; and contains(key_view, const
-// digest&), if it needs more than the digest.
+// Derived has hash() and contains(const digest&) const noexcept; and contains(const hashed_key&),
+// if it needs more than the digest.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@ class plain_surface {
   public:
     [[nodiscard]] bool may_contain(const digest& d) const noexcept { return self().contains(d); }
     [[nodiscard]] bool may_contain(key_view key) const noexcept {
-        const digest d = self().hash()(key);
-        if constexpr (requires { self().contains(key, d); }) {
-            return self().contains(key, d);
+        const hashed_key hashed{self().hash(), key};
+        if constexpr (requires { self().contains(hashed); }) {
+            return self().contains(hashed);
         } else {
-            return self().contains(d);
+            return self().contains(hashed.where());
         }
     }
     [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }

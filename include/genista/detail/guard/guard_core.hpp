@@ -4,12 +4,15 @@
 // guarded.hpp uses it for any store with get, put and erase. A store with an interface of its own
 // (RocksDB's batches, iterators, snapshots) calls the steps itself:
 //
-//     put      { entering in{core, digest}; commit; in.on_committed(key) }
+//     put      { entering in{core, key}; commit; in.on_committed(key) }
 //     batch    { entering in{core, sorted keys}; commit; in.on_committed(key) for each key put, in
 //              their order }
 //     delete   commit; core.on_erased(key)
-//     query    if (!core.may_contain(key, digest)) the key is absent; else read the store, and if
-//              the key is not there, core.on_false_positive(key)
+//     query    if (!core.may_contain(key)) the key is absent; else read the store, and if the key
+//              is not there, core.on_false_positive(key)
+//
+// `key` is a hashed_key: the store hashes each key once, with hash(), and nothing here hashes it
+// again (decision 0025).
 //
 //   I1  A key in R is never denied, from the moment its commit is visible until the moment its
 //       removal is. If a key cannot be inserted into the filter (failing store, no memory), its
@@ -22,7 +25,7 @@
 //
 // Filters that learn (filter.hpp, adaptive_filter) adapt to false positives; others are only
 // queried and filled. A Bloom filter cannot forget, so keys that were erased stay "maybe". Filters
-// with an oracle are queried with key and digest, others with the digest.
+// with an oracle are asked for key and digest, others for the digest.
 //
 // Threads: any number, whatever the filter. A filter that is not safe for threads is locked.
 #pragma once
@@ -49,6 +52,7 @@
 #include "genista/detail/filters/asked_with_key.hpp"
 #include "genista/detail/guard/in_flight.hpp"
 #include "genista/detail/guard/range_states.hpp"
+#include "genista/detail/hash/kept_key.hpp"
 #include "genista/detail/remote/caught.hpp"
 #include "genista/detail/remote/record_check.hpp"
 #include "genista/filters/filter.hpp"
@@ -82,7 +86,7 @@ struct repair_pass {
 
 // Called when R holds a key that the store does not hold, by the thread that found it, with no lock
 // held.
-using orphan_handler = std::function<void(const digest& where, key_view key)>;
+using orphan_handler = std::function<void(const hashed_key& key)>;
 
 // `InFlight` is in_flight_set, except in tests that show why it is needed.
 template <class Filter, remote_map R, class InFlight = in_flight_set>
@@ -106,11 +110,11 @@ class guard_core {
         worker_.join();
     }
 
-    // Loads the state of the range first and asks the filter second (in_flight.hpp). `d` is
-    // hash()(key).
-    [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
-        if (ranges_.is_open(d)) return may_contain_beside_writers(key, d);
-        return ask_filter(key, d);
+    // Loads the state of the range first and asks the filter second (in_flight.hpp).
+    [[nodiscard]] bool may_contain(const hashed_key& key) const noexcept {
+        assert(key.is_of(hash()));
+        if (ranges_.is_open(key.where())) return may_contain_beside_writers(key);
+        return ask_filter(key);
     }
 
     // A write that is under way: it exists from before the commit until all of its keys are
@@ -119,9 +123,10 @@ class guard_core {
     class entering {
       public:
         // One key.
-        entering(guard_core& through, const digest& d) noexcept
-            : through_{through}, one_{d}, keys_{one_}, writer_{through.in_flight_, keys_} {
-            through_.ranges_.enter(range_states::of(d));
+        entering(guard_core& through, const hashed_key& key) noexcept
+            : through_{through}, one_{key.where()}, keys_{one_}, writer_{through.in_flight_, keys_} {
+            assert(key.is_of(through.hash()));
+            through_.ranges_.enter(range_states::of(one_));
         }
         // Many keys, sorted by position. The caller calls on_committed() or skip() for each of
         // them, in that order. From then on the filter alone decides about that key, while other
@@ -144,8 +149,8 @@ class guard_core {
         // Finishes the next key, which R holds or may hold (a commit that failed with unknown
         // effect): inserts it into the filter, or marks its range for repair. A key that R does not
         // hold after all costs one false positive.
-        void on_committed(key_view key) noexcept {
-            assert(finished_ < keys_.size() && through_.hash()(key).position == keys_[finished_]);
+        void on_committed(const hashed_key& key) noexcept {
+            assert(finished_ < keys_.size() && key.where().position == keys_[finished_]);
             through_.on_committed(key);
             skip();
         }
@@ -174,7 +179,7 @@ class guard_core {
     };
 
     // R no longer holds the key.
-    void on_erased(key_view key) noexcept {
+    void on_erased(const hashed_key& key) noexcept {
         counters_.count(live_guard_counters::erase);
         if constexpr (learns) {
             if (const auto gone = filter_.forget(key, remote_); !gone) adapt_failed(gone.error());
@@ -182,16 +187,16 @@ class guard_core {
     }
 
     // The filter answered "maybe", and the store does not have the key.
-    void on_false_positive(const digest& d, key_view key) noexcept { on_false_positive(d, key, remote_); }
+    void on_false_positive(const hashed_key& key) noexcept { on_false_positive(key, remote_); }
     // The same through another view of R, which may time out: for a caller with a deadline. If the
     // range could not be read in time, the filter does not learn now (the next false positive on
     // the key tries again), and the adapt is counted as dropped.
     template <remote_map Through>
-    void on_false_positive(const digest& d, key_view key, Through& through) noexcept {
+    void on_false_positive(const hashed_key& key, Through& through) noexcept {
         counters_.count(live_guard_counters::wasted_read);
-        if (counters_.wasted_before(d)) counters_.count(live_guard_counters::repeated_wasted_read);
+        if (counters_.wasted_before(key.where())) counters_.count(live_guard_counters::repeated_wasted_read);
         if constexpr (learns) {
-            if (options_.adapt == adapting::on_read) adapt(d, key, through);
+            if (options_.adapt == adapting::on_read) adapt(key, through);
             if (options_.adapt == adapting::in_background) enqueue(key);
         }
     }
@@ -327,30 +332,30 @@ class guard_core {
         return std::chrono::duration<double>{clock::now() - begin}.count();
     }
 
-    [[nodiscard]] bool query([[maybe_unused]] key_view key, const digest& d) const noexcept {
+    [[nodiscard]] bool query(const hashed_key& key) const noexcept {
         if constexpr (asked_with_key<Filter>) {
-            return filter_.may_contain(key, d);
+            return filter_.may_contain(key);
         } else {
-            return filter_.may_contain(d);
+            return filter_.may_contain(key.where());
         }
     }
 
-    [[nodiscard]] bool ask_filter(key_view key, const digest& d) const noexcept {
+    [[nodiscard]] bool ask_filter(const hashed_key& key) const noexcept {
         if constexpr (learns) {
-            return query(key, d);
+            return query(key);
         } else {
             const std::shared_lock held{filter_mutex_};
-            return query(key, d);
+            return query(key);
         }
     }
 
     // The slow part of may_contain: a writer is inside the range, or the range needs repair or is
     // under repair. The order of the steps is that of in_flight.hpp. Counts the answers that the
     // filter alone would have given as "absent".
-    [[gnu::noinline]] bool may_contain_beside_writers(key_view key, const digest& d) const noexcept {
-        const bool in_flight = in_flight_.contains(d);
-        const bool pending = ranges_.is_pending(range_states::of(d));
-        if (ask_filter(key, d)) return true;
+    [[gnu::noinline]] bool may_contain_beside_writers(const hashed_key& key) const noexcept {
+        const bool in_flight = in_flight_.contains(key.where());
+        const bool pending = ranges_.is_pending(range_states::of(key.where()));
+        if (ask_filter(key)) return true;
         if (in_flight)
             counters_.count(live_guard_counters::let_through_in_flight);
         else if (pending)
@@ -358,11 +363,11 @@ class guard_core {
         return in_flight || pending;
     }
 
-    void on_committed(key_view key) noexcept {
+    void on_committed(const hashed_key& key) noexcept {
         counters_.count(live_guard_counters::put);
         if (insert_key(key)) return;
         counters_.count(live_guard_counters::late_insert);
-        mark_for_repair(range_states::of(hash()(key)));
+        mark_for_repair(range_states::of(key.where()));
     }
 
     // Only the first mark since the last repair is reported: a failing store marks ranges by the
@@ -420,13 +425,17 @@ class guard_core {
         return error::make(error_code::out_of_memory, "guard: no memory to repair a range");
     }
 
-    [[nodiscard]] bool insert_key(key_view key) noexcept {
+    [[nodiscard]] bool insert_key(const hashed_key& key) noexcept {
         if constexpr (learns) {
             const auto outcome = filter_.insert(key, remote_);
             return outcome && *outcome != insert_outcome::full;
         } else {
             const std::lock_guard held{filter_mutex_};
-            return filter_.insert(key) != insert_outcome::full;
+            if constexpr (asked_with_key<Filter>) {
+                return filter_.insert(key) != insert_outcome::full;
+            } else {
+                return filter_.insert(key.where()) != insert_outcome::full;
+            }
         }
     }
 
@@ -450,14 +459,14 @@ class guard_core {
         if (check.failed()) return remote_detail::record_check::wrong_record();
         if (!read) return read.error();
         for (const std::string& key : keys) {
-            if (!insert_key(key))
+            if (!insert_key({hash(), key}))
                 return error::make(error_code::io, "guard: a key could not be inserted into the filter");
         }
         return {};
     }
 
     template <remote_map Through>
-    void adapt(const digest& d, key_view key, Through& through) noexcept requires learns {
+    void adapt(const hashed_key& key, Through& through) noexcept requires learns {
         const auto outcome = filter_.adapt(key, through);
         if (!outcome && outcome.error().code() == error_code::timeout && !std::is_same_v<Through, R>)
             counters_.count(live_guard_counters::adapt_dropped);
@@ -466,20 +475,20 @@ class guard_core {
         else if (*outcome == adapt_outcome::fixed)
             counters_.count(live_guard_counters::adapt);
         else if (*outcome == adapt_outcome::true_positive && on_orphan_)
-            found_orphan(d, key);
+            found_orphan(key);
     }
 
-    void found_orphan(const digest& d, key_view key) noexcept try {
-        on_orphan_(d, key);
+    void found_orphan(const hashed_key& key) noexcept try {
+        on_orphan_(key);
     } catch (const std::exception&) {  // the next false positive on the key tries again
         counters_.count(live_guard_counters::failed_adapt);
     }
 
-    void enqueue(key_view key) noexcept {
+    void enqueue(const hashed_key& key) noexcept {
         try {
             const std::lock_guard held{queue_mutex_};
             if (queue_.size() < options_.queued_adapts) {
-                queue_.emplace_back(key.text());
+                queue_.emplace_back(key);
                 wake_.notify_one();
                 return;
             }
@@ -493,11 +502,11 @@ class guard_core {
         while (true) {
             wake_.wait(held, [this] { return stopping_ || !queue_.empty(); });
             if (stopping_) return;
-            const std::string key = std::move(queue_.front());
+            const kept_key kept = std::move(queue_.front());
             queue_.pop_front();
             busy_ = true;
             held.unlock();
-            if constexpr (learns) adapt(hash()(key), key_view{key}, remote_);
+            if constexpr (learns) adapt(kept.key(), remote_);
             held.lock();
             busy_ = false;
             if (queue_.empty()) idle_.notify_all();
@@ -521,7 +530,7 @@ class guard_core {
 
     std::mutex queue_mutex_;
     std::condition_variable wake_, idle_;
-    std::deque<std::string> queue_;
+    std::deque<kept_key> queue_;
     bool stopping_ = false;
     bool busy_ = false;
     std::thread worker_;

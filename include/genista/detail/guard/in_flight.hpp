@@ -44,8 +44,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
+#include <type_traits>
 
 #include "genista/detail/base/turnstile.hpp"
 #include "genista/hash/key.hpp"
@@ -59,11 +61,14 @@ class in_flight_keys {
     in_flight_keys() = default;
     explicit in_flight_keys(const digest& one) noexcept : first_{&one.position}, count_{1} {}
     explicit in_flight_keys(const digest&&) = delete;  // the digest dies at the end of the statement
-    template <class Item>
-    in_flight_keys(std::span<const Item> items, digest Item::*where) noexcept
-        : first_{items.empty() ? nullptr : &(items.front().*where).position},
+    // `where`, a member or a function, gives the digest that lies inside an item.
+    template <class Item, class Where>
+    in_flight_keys(std::span<const Item> items, Where where) noexcept
+        : first_{items.empty() ? nullptr : &std::invoke(where, items.front()).position},
           stride_{sizeof(Item)},
-          count_{items.size()} {}
+          count_{items.size()} {
+        static_assert(std::is_same_v<std::invoke_result_t<Where, const Item&>, const digest&>);
+    }
 
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
     [[nodiscard]] std::uint64_t operator[](std::size_t index) const noexcept {

@@ -279,7 +279,7 @@ class guarded_db final : public rocksdb::StackableDB {
     template <class Read>
     Status ask(const rocksdb::ReadOptions& options, const Slice& key, Read&& read);
     // A read found nothing: the filter learns, within the caller's time limits.
-    void learn(const rocksdb::ReadOptions& options, const digest& d, const Slice& key);
+    void learn(const rocksdb::ReadOptions& options, const hashed_key& key);
     struct sieve;
     template <class Value, class Read>
     void ask_many(const rocksdb::ReadOptions& options, std::size_t count, Family* const* families, Family* family,
@@ -306,7 +306,7 @@ class guarded_db final : public rocksdb::StackableDB {
     // REQUIRES: no thread writes. False: there were foreign writes, and every key is "maybe" now.
     [[nodiscard]] bool reconcile_accounts();
     // The index has a record for a key that `default` has lost.
-    void remove_orphan(const digest& where, key_view key);
+    void remove_orphan(const hashed_key& key);
     // Range deletes (range_deletes.cpp).
     Status write_ranges(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& updates, batch_plan& plan);
     template <class Ranges, class Visit>

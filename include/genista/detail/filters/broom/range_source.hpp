@@ -40,6 +40,7 @@ class range_source {
 template <remote_map R>
 class remote_source final : public range_source {
   public:
+    // REQUIRES: `where` is hash(key).
     remote_source(R& remote, const hasher& hash, const digest& where, key_view key) noexcept
         : remote_{remote}, hash_{hash}, where_{where}, key_{key}, has_key_{true} {}
     // For operations without a key: rebuild, audit, growth.
@@ -50,9 +51,11 @@ class remote_source final : public range_source {
         bool starved = false;
         const auto take = [&](const digest& at, key_view key) noexcept {
             try {
-                if (!check.passes(at, key)) return false;
+                // The digest of the operation's own key is known, so that it is not hashed again.
+                const bool is_own = has_key_ && at == where_ && key.text() == key_.text();
+                if (!(is_own ? check.passes_hashed(at, key) : check.passes(at, key))) return false;
                 into.members.push_back(at);
-                into.holds_key = into.holds_key || (has_key_ && at == where_ && key.text() == key_.text());
+                into.holds_key = into.holds_key || is_own;
                 return true;
             } catch (const std::bad_alloc&) {
                 starved = true;

@@ -39,6 +39,7 @@
 // tested with it. The others are in papers/.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -113,10 +114,10 @@ class body {
     body& operator=(body&&) noexcept;
     ~body();
 
-    [[nodiscard]] result<insert_outcome> insert(key_view key, slot_source& remote) noexcept;
-    [[nodiscard]] result<erase_outcome> erase(key_view key, slot_source& remote) noexcept;
-    [[nodiscard]] result<erase_outcome> forget(key_view key, slot_source& remote) noexcept;
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, slot_source& remote) noexcept;
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, slot_source& remote) noexcept;
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, slot_source& remote) noexcept;
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, slot_source& remote) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, slot_source& remote) noexcept;
     [[nodiscard]] result<void> rebuild(slot_source& remote) noexcept;
     [[nodiscard]] result<void> audit(slot_source& remote) const noexcept;
     [[nodiscard]] result<void> save(sink& out) const noexcept;
@@ -166,45 +167,65 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     // REQUIRES: R holds the key (the store commits first). `full` if no hash functions were found
     // that place all keys, which happens only beyond the capacity.
     template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(hash()));
         cuckoo::remote_slots<R> source{remote};
         return body_.insert(key, source);
     }
     template <slotted_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        return insert(hashed_key{hash(), key}, remote);
+    }
+    template <slotted_map R>
     [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
-        return insert(key.view(), remote);
+        return insert(hashed_key{hash(), key}, remote);
     }
     // Takes the key out of R's records, then out of its slot and the filter. For an absent key it
     // returns `absent` and changes nothing.
     template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(hash()));
         cuckoo::remote_slots<R> source{remote};
         return body_.erase(key, source);
     }
     template <slotted_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+        return erase(hashed_key{hash(), key}, remote);
+    }
+    template <slotted_map R>
     [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(key.view(), remote);
+        return erase(hashed_key{hash(), key}, remote);
     }
     // The second half of an erase, for a store that has already committed it. `absent`: the filter
     // did not have the key, or R has it again.
     template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(hash()));
         cuckoo::remote_slots<R> source{remote};
         return body_.forget(key, source);
     }
     template <slotted_map R>
+    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+        return forget(hashed_key{hash(), key}, remote);
+    }
+    template <slotted_map R>
     [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(key.view(), remote);
+        return forget(hashed_key{hash(), key}, remote);
     }
     // `unfixed`: the rule was applied, and the key is still answered "maybe".
     template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
+        assert(key.is_of(hash()));
         cuckoo::remote_slots<R> source{remote};
         return body_.adapt(key, source);
     }
     template <slotted_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        return adapt(hashed_key{hash(), key}, remote);
+    }
+    template <slotted_map R>
     [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(key.view(), remote);
+        return adapt(hashed_key{hash(), key}, remote);
     }
 
     // Inserts every key of R again under new hash functions; what was learnt is lost. A loaded

@@ -25,29 +25,28 @@
 namespace genista::unkept_keys {
 
 template <remote_map View>
-[[nodiscard]] result<insert_outcome> insert(daisy_broom_core& core, const digest& d, key_view key,
-                                            View& view) noexcept {
+[[nodiscard]] result<insert_outcome> insert(daisy_broom_core& core, const hashed_key& key, View& view) noexcept {
     insert_outcome outcome = insert_outcome::inserted;
     if (deferred_band* const band = core.late_after_commit(); band != nullptr) {
         const auto joined = band->broom().insert(key, view);
         if (!joined || *joined == insert_outcome::full) return joined;
         outcome = *joined;
     }
-    core.cells().admit(d.position);
+    core.cells().admit(key.where().position);
     if (outcome == insert_outcome::inserted) core.count_unkept(true);
     return outcome;
 }
 
 template <remote_map View>
-[[nodiscard]] result<erase_outcome> erase(daisy_broom_core& core, const digest& d, key_view key, View& view,
+[[nodiscard]] result<erase_outcome> erase(daisy_broom_core& core, const hashed_key& key, View& view,
                                           bool assumes_present) noexcept {
     const auto erase_from = [&]() -> result<erase_outcome> {
         deferred_band* const band = core.late();
         // The caller's promise that the key has a slot holds only in a range that was filled.
-        if (band != nullptr && assumes_present && band->is_laid(d.position))
+        if (band != nullptr && assumes_present && band->is_laid(key.where().position))
             return band->broom().erase(key, view, assume_present);
         if (band != nullptr) return band->broom().erase(key, view);
-        const result<bool> gone = view.erase(d, key);
+        const result<bool> gone = view.erase(key.where(), key.view());
         if (!gone) return gone.error();
         return *gone ? erase_outcome::erased : erase_outcome::absent;
     };
@@ -57,7 +56,7 @@ template <remote_map View>
 }
 
 template <remote_map View>
-[[nodiscard]] result<erase_outcome> forget(daisy_broom_core& core, key_view key, View& view) noexcept {
+[[nodiscard]] result<erase_outcome> forget(daisy_broom_core& core, const hashed_key& key, View& view) noexcept {
     erase_outcome outcome = erase_outcome::absent;
     if (deferred_band* const band = core.late(); band != nullptr) {
         const auto forgotten = band->broom().forget(key, view);
@@ -88,8 +87,9 @@ template <remote_map View>
 }
 
 template <remote_map View>
-[[nodiscard]] result<adapt_outcome> adapt_in_band(daisy_broom_core& core, deferred_band& band, const digest& d,
-                                                  key_view key, View& view) noexcept {
+[[nodiscard]] result<adapt_outcome> adapt_in_band(daisy_broom_core& core, deferred_band& band, const hashed_key& key,
+                                                  View& view) noexcept {
+    const digest& d = key.where();
     if (band.is_laid(d.position)) return band.broom().adapt(key, view);
     if (core.cells().excludes(d.position)) return adapt_outcome::was_negative;
     if (const auto filled = fill_range(core, band, band.range_at(d.position), view); !filled) return filled.error();
@@ -125,12 +125,12 @@ template <remote_map View>
 // absent_cells.hpp has the argument: the ticket is drawn first, R is read second, and the ticket is
 // void if the bucket changed in between.
 template <remote_map View>
-[[nodiscard]] result<adapt_outcome> adapt(daisy_broom_core& core, const digest& d, key_view key, View& view) noexcept
-    try {
+[[nodiscard]] result<adapt_outcome> adapt(daisy_broom_core& core, const hashed_key& key, View& view) noexcept try {
     constexpr int most_attempts = 1000;
+    const digest& d = key.where();
     absent_list& cells = core.cells();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        if (deferred_band* const band = core.late(); band != nullptr) return adapt_in_band(core, *band, d, key, view);
+        if (deferred_band* const band = core.late(); band != nullptr) return adapt_in_band(core, *band, key, view);
         if (cells.excludes(d.position)) return adapt_outcome::was_negative;
         if (cells.is_full() && core.may_open_late()) {
             const auto opened = open_band(core, d, view);
@@ -142,7 +142,7 @@ template <remote_map View>
         const auto ticket = cells.draw(d.position);
         if (!ticket) return ticket.error();
         broom::population there;
-        broom::remote_source<View> source{view, core.hash(), d, key};
+        broom::remote_source<View> source{view, core.hash(), d, key.view()};
         core.count_unkept_read();
         if (const auto read = source.read(cells.range_of(*ticket), there); !read) return read.error();
         const auto& members = there.members;

@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include "genista/hash/hashed_key.hpp"
 #include "genista/hash/key.hpp"
 
 namespace genista::rocks {
@@ -49,6 +50,7 @@ class record_key {
         store_big_endian(d.seed, out + 8);
         if (key.size > 0) std::memcpy(out + digest_bytes, key.data, key.size);
     }
+    explicit record_key(const hashed_key& key) : record_key{key.where(), key.view()} {}
     [[nodiscard]] rocksdb::Slice slice() const noexcept {
         return {size_ > here_.size() ? elsewhere_.data() : here_.data(), size_};
     }
