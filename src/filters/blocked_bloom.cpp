@@ -123,6 +123,11 @@ result<blocked_bloom_filter> blocked_bloom_filter::make(const filter_options& op
     return make_with(options, chosen.shape->layout, chosen.blocks(options.capacity));
 }
 
+void blocked_bloom_filter::clear() noexcept {
+    fill_with_zeros(table_.bytes());
+    keys_ = 0;
+}
+
 result<void> blocked_bloom_filter::merge(const blocked_bloom_filter& other) noexcept {
     if (const auto same = check_same_hash(hash_, other.hash_); !same) return same.error();
     if (layout_ != other.layout_ || state_.blocks != other.state_.blocks) {

@@ -85,6 +85,11 @@ result<bloom_filter> bloom_filter::make(const filter_options& options) noexcept 
     return make_with(options, chosen.bits, chosen.probes);
 }
 
+void bloom_filter::clear() noexcept {
+    fill_with_zeros(table_.bytes());
+    keys_ = 0;
+}
+
 result<void> bloom_filter::merge(const bloom_filter& other) noexcept {
     if (const auto same = check_same_hash(hash_, other.hash_); !same) return same.error();
     if (state_.bits != other.state_.bits || state_.probes != other.state_.probes) {

@@ -58,6 +58,11 @@ result<cleary_filter> cleary_filter::make(const cleary_options& options) noexcep
     return cleary_filter{options, *hash, shape, *std::move(table)};
 }
 
+void cleary_filter::clear() noexcept {
+    fill_with_zeros(table_.bytes());
+    state_.used = 0;
+}
+
 filter_stats cleary_filter::stats() const noexcept {
     return plain_stats(state_.used, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
 }

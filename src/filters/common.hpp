@@ -43,4 +43,8 @@ inline void or_into(std::span<std::byte> into, std::span<const std::byte> from) 
     for (std::size_t i = 0; i < into.size(); ++i) into[i] |= from[i];
 }
 
+inline void fill_with_zeros(std::span<std::byte> table) noexcept {
+    std::fill(table.begin(), table.end(), std::byte{0});
+}
+
 }  // namespace genista

@@ -80,6 +80,11 @@ erase_outcome counting_filter<Rules>::erase(const digest& d) noexcept {
 }
 
 template <class Rules>
+void counting_filter<Rules>::clear() noexcept {
+    core_->all.clear();
+}
+
+template <class Rules>
 std::uint64_t counting_filter<Rules>::count(const digest& d) const noexcept {
     return core_->all.count(d);
 }

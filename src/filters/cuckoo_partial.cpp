@@ -88,6 +88,11 @@ result<cuckoo_partial_filter> cuckoo_partial_filter::make(const filter_options& 
     return make_with(options, tag_bits_for(options.false_positive_rate), buckets_for(options.capacity));
 }
 
+void cuckoo_partial_filter::clear() noexcept {
+    fill_with_zeros(table_.bytes());
+    keys_ = 0;
+}
+
 filter_stats cuckoo_partial_filter::stats() const noexcept {
     return plain_stats(keys_, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
 }

@@ -102,6 +102,12 @@ insert_outcome daisy_bloom_filter::insert(const digest& d, unsigned its_class) n
     return fresh != 0 ? insert_outcome::inserted : insert_outcome::already_present;
 }
 
+void daisy_bloom_filter::clear() noexcept {
+    fill_with_zeros(table_.bytes());
+    bits_set_ = keys_ = 0;
+    draws_.fill(0);
+}
+
 result<void> daisy_bloom_filter::merge(const daisy_bloom_filter& other) noexcept {
     if (const auto same = check_same_hash(hash_, other.hash_); !same) return same.error();
     const daisy_terms &ours = plan_.terms, &theirs = other.plan_.terms;

@@ -156,6 +156,14 @@ insert_outcome daisy_fingerprint_filter::insert(const digest& d, unsigned its_cl
     return counted(insert_growing(d, planned.chain));
 }
 
+void daisy_fingerprint_filter::clear() noexcept {
+    fill_with_zeros(planned_.bytes());
+    for (table& each : tables_) each.state.used = 0;
+    std::vector<std::unique_ptr<growing_fingerprints>>{}.swap(growing_);
+    for (place& each : places_) each.growing = none;
+    for (unsigned j = 0; j <= largest_; ++j) classes_[j].inserts = 0;
+}
+
 unsigned daisy_fingerprint_filter::kept_as(unsigned its_class) const noexcept {
     return its_class == 0 ? 0 : chain_of(std::min<unsigned>(its_class, largest_));
 }

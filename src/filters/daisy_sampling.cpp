@@ -102,6 +102,15 @@ result<bool> daisy_sampler::add(const digest& d, const key_odds& odds) noexcept 
     });
 }
 
+void daisy_sampler::clear() noexcept {
+    std::vector<key_odds>{}.swap(draws_);
+    std::vector<member>{}.swap(members_);
+    index_.resize(least_index);  // no longer than before: nothing is allocated
+    std::ranges::fill(index_, 0u);
+    index_.shrink_to_fit();
+    asks_.store(0, std::memory_order_relaxed);
+}
+
 void daisy_sampler::ask(const key_odds& odds) const noexcept {
     // Checked first, so that the counter cannot wrap.
     if (asks_.load(std::memory_order_relaxed) >= most_asked_) return;

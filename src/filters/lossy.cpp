@@ -113,6 +113,11 @@ lossy_erase lossy_filter::erase(const digest& d) noexcept {
     return core_->all.erase(d) ? lossy_erase::erased : lossy_erase::absent;
 }
 
+void lossy_filter::clear() noexcept {
+    core_->all.clear();
+    core_->omitted = 0;
+}
+
 bool lossy_filter::may_contain(const digest& d) const noexcept {
     return core_->all.may_contain(d);
 }

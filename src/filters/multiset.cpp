@@ -55,6 +55,10 @@ result<erase_outcome> succinct_multiset::erase(std::uint64_t x) noexcept {
     return core_->all.erase(core_->spread.forth(x)) ? erase_outcome::erased : erase_outcome::absent;
 }
 
+void succinct_multiset::clear() noexcept {
+    core_->all.clear();
+}
+
 void succinct_multiset::visit_all(const succinct_detail::visitor& visit) const {
     core_->all.each(
         [&](std::uint64_t x, std::uint64_t count) { visit.call(visit.callable, core_->spread.back(x), count); });

@@ -48,6 +48,10 @@ result<erase_outcome> succinct_set::erase(std::uint64_t x) noexcept {
     return erase_outcome::erased;
 }
 
+void succinct_set::clear() noexcept {
+    core_->all.clear();
+}
+
 void succinct_set::visit_all(const succinct_detail::visitor& visit) const {
     core_->all.each(0, [&](std::uint64_t x, unsigned) { visit.call(visit.callable, core_->spread.back(x), 1); });
 }

@@ -53,6 +53,9 @@ struct counting_stub {
     [[nodiscard]] daisy_plan plan() const noexcept { return inside.plan(); }
     [[nodiscard]] const hasher& hash() const noexcept { return inside.hash(); }
     [[nodiscard]] filter_stats stats() const noexcept { return inside.stats(); }
+    [[nodiscard]] std::uint64_t size() const noexcept { return inside.size(); }
+    [[nodiscard]] bool empty() const noexcept { return inside.empty(); }
+    void clear() noexcept { inside.clear(); }
 };
 
 template <class Filter>

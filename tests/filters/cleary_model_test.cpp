@@ -110,6 +110,14 @@ void fill(std::uint64_t blocks, unsigned bits, const concentration& where, std::
             ASSERT_EQ(filter.may_contain(d), model.contains(d)) << home << ' ' << r;
         }
     }
+    filter.clear();
+    test::cleary_model again{filter.cells(), bits};
+    for (std::uint64_t i = 0; i < filter.cells() / 2; ++i) {
+        const digest d = draw(chance, where);
+        ASSERT_EQ(filter.insert(d) == insert_outcome::inserted, !again.contains(d)) << i;
+        again.insert(d);
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_layout(filter, again)) << "after clear()";
 }
 
 TEST(cleary_model, agrees_for_every_width_of_remainders_until_the_last_cell_is_full) {

@@ -102,7 +102,13 @@ void run_random_operations(const daisy_bloom_options& options, test::splitmix& c
                 members.emplace_back(key, its_class);
                 break;
             }
-            case 2: {  // save and load
+            case 2: {  // save and load, sometimes clear
+                if (chance.below(20) == 0) {
+                    both.filter.clear();
+                    both.model = reference_model{both.filter};
+                    members.clear();
+                    check_counts(both);
+                }
                 vector_sink out;
                 ASSERT_TRUE(both.filter.save(out));
                 both.filter = *daisy_bloom_filter::load(out.bytes());

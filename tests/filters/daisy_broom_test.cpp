@@ -69,6 +69,15 @@ struct world {
     }
 };
 
+TEST(daisy_broom, counts_its_keys) {
+    world w;
+    EXPECT_TRUE(w.f.empty());
+    for (std::uint64_t key = 0; key < 500; ++key) ASSERT_NO_FATAL_FAILURE(w.insert(key));
+    EXPECT_EQ(w.f.size(), 500u);
+    EXPECT_EQ(w.f.size(), w.f.stats().keys);
+    EXPECT_FALSE(w.f.empty());
+}
+
 TEST(daisy_broom, keeps_every_key_and_adapts_in_every_class) {
     world w;
     for (std::uint64_t key = 0; key < 20'000; ++key) w.insert(key);

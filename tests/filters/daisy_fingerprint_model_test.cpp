@@ -1,7 +1,7 @@
 // Runs random operations on daisy_fingerprint_filter and a reference model: inserts of any class,
-// repetitions, look-ups, batches, saves and loads. The model holds every value of each class and
-// computes it by its own arithmetic where it can: the filter answers maybe iff the model has the
-// value.
+// repetitions, look-ups, batches, clears, saves and loads. The model holds every value of each
+// class and computes it by its own arithmetic where it can: the filter answers maybe iff the model
+// has the value.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -110,6 +110,11 @@ struct model {
         const auto found = growing.find(chain(its_class));
         return found != growing.end() && found->second.contains(d);
     }
+    void clear() {
+        for (auto& each : values) each.clear();
+        growing.clear();
+        members.clear();
+    }
     // Called after the filter's own insert. No key has to move 2,048 cells here, so a planned table
     // takes values up to its room.
     void insert(std::uint64_t key, unsigned its_class, bool was_there) {
@@ -139,6 +144,12 @@ void drive(std::uint64_t seed) {
                                       : std::pair{chance.below(100'000), static_cast<unsigned>(chance.below(classes))};
         const bool expected = exact.contains(key, its_class);
         ASSERT_EQ(filter.may_contain(key, its_class), expected) << seed << ", step " << step;
+        if (chance.below(1'000) == 0) {
+            filter.clear();
+            exact.clear();
+            draws = 0;
+            continue;
+        }
         if (chance.below(4) == 0) continue;
         const auto outcome = filter.insert(key, its_class);
         ++draws;

@@ -45,6 +45,10 @@ TEST(succinct_set, agrees_with_a_set) {
             } else {
                 ASSERT_EQ(*all.erase(x), model.erase(x) == 1 ? erase_outcome::erased : erase_outcome::absent);
             }
+            if (i % 2'500 == 2'000) {
+                all.clear();
+                model.clear();
+            }
             ASSERT_EQ(all.size(), model.size());
         }
         std::set<std::uint64_t> seen;
@@ -124,6 +128,11 @@ TEST(succinct_multiset, an_insert_of_a_count_equals_as_many_inserts) {
         } else {
             ASSERT_EQ(*all.erase(x), model[x] > 0 ? erase_outcome::erased : erase_outcome::absent);
             if (model[x] > 0) --model[x], --size;
+        }
+        if (chance() % 20'000 == 0) {
+            all.clear();
+            model.clear();
+            size = 0;
         }
         ASSERT_EQ(all.count(x), model[x]);
         ASSERT_EQ(all.contains(x), model[x] > 0);

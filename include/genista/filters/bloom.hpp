@@ -53,6 +53,9 @@ class bloom_filter : public filter_surface<bloom_filter>, public insert_surface<
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
     using insert_surface::insert;  // many keys; never `full`
 
+    // Takes all keys out, as if it had just been made: same table, same hash.
+    void clear() noexcept;
+
     // Afterwards this filter holds the keys of both. Both must have the same table size, probes and
     // hash key. The key count becomes an upper bound: keys in both are counted twice.
     [[nodiscard]] result<void> merge(const bloom_filter& other) noexcept;

@@ -120,6 +120,8 @@ class cleary_filter : public filter_surface<cleary_filter>, public insert_surfac
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return kernels_->insert_digest(state_, d); }
     using insert_surface::insert;  // many keys
+    // Takes all keys out, as if it had just been made: same table, same hash.
+    void clear() noexcept;
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<cleary_filter> load(std::span<const std::byte> bytes) noexcept;

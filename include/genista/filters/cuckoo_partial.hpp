@@ -70,6 +70,8 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
     }
     erase_outcome erase(key_view key) noexcept { return erase(hash_(key)); }
     erase_outcome erase(const digest& d) noexcept { return uncount(kernels_->erase_digest(state_, d)); }
+    // Takes all keys out, as if it had just been made: same table, same hash.
+    void clear() noexcept;
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<cuckoo_partial_filter> load(std::span<const std::byte> bytes) noexcept;

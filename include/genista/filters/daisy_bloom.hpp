@@ -162,6 +162,10 @@ class daisy_bloom_filter {
                                    out_bits.data());
     }
 
+    // Takes all keys out, as if it had just been made: same plan, table and hash. drift() begins
+    // again.
+    void clear() noexcept;
+
     // Afterwards this filter holds the keys of both. Both must have the same terms, table size,
     // layout and hash key.
     [[nodiscard]] result<void> merge(const daisy_bloom_filter& other) noexcept;
@@ -173,6 +177,8 @@ class daisy_bloom_filter {
     // rate is plan().expected_rate(), which is over the plan's queries and what the table was sized
     // for.
     [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] std::uint64_t size() const noexcept { return keys_; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] const daisy_plan& plan() const noexcept { return plan_; }
     [[nodiscard]] const daisy_terms& terms() const noexcept { return plan_.terms; }
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }

@@ -238,6 +238,8 @@ class daisy_broom_filter {
         now.local_bytes += sizeof *this;
         return now;
     }
+    [[nodiscard]] std::uint64_t size() const noexcept { return stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] daisy_drift drift() const noexcept { return core_->drift(); }
 
     // Without the oracle, which the caller keeps; unsupported if its identity is not known.

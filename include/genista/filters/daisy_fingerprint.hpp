@@ -120,6 +120,10 @@ class daisy_fingerprint_filter {
     insert_outcome insert(key_view key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
     insert_outcome insert(integer_key key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
 
+    // Takes all keys out, as if it had just been made: same plan, planned tables and hash. Growing
+    // tables are given back; drift() begins again.
+    void clear() noexcept;
+
     [[nodiscard]] bool may_contain(const digest& d, unsigned its_class) const noexcept {
         const std::size_t index = its_class < places_.size() ? its_class : most_class;
         if (index == 0) return true;
@@ -149,6 +153,8 @@ class daisy_fingerprint_filter {
     // `keys` are values: those of class 0, and those that found theirs taken, are not among them.
     // The rate is plan().expected_rate(), over the plan's queries; proved are 3 ε.
     [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] std::uint64_t size() const noexcept { return stats().keys; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] const daisy_terms& terms() const noexcept { return terms_; }
     // By value, put together: a filter of few keys is hardly larger than a plan of 65 classes.
     [[nodiscard]] daisy_plan plan() const noexcept;

@@ -54,6 +54,9 @@ class daisy_sampler {
     [[nodiscard]] bool contains(const digest& d) const noexcept;
     // A query: counted while there is room.
     void ask(const key_odds& odds) const noexcept;
+    // As after make(). A call excludes every other one.
+    void clear() noexcept;
+    [[nodiscard]] std::uint64_t samples() const noexcept { return most_asked_; }
 
     struct member {
         digest where{};
@@ -124,6 +127,13 @@ class sampled_filter {
         return *added ? insert_outcome::inserted : insert_outcome::already_present;
     }
     insert_outcome insert(integer_key key) noexcept { return insert(key.view()); }
+    // Takes all keys out. A filter that has planned keeps its plan; otherwise the sampling, of
+    // queries too, begins again.
+    void clear() noexcept {
+        if (filter_) return filter_->clear();
+        sampler_->clear();
+        next_try_ = sampler_->samples();
+    }
 
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
         const key_odds odds = oracle_->odds(key);
@@ -181,6 +191,8 @@ class sampled_filter {
         now.local_bytes += oracle_->memory_bytes();
         return now;
     }
+    [[nodiscard]] std::uint64_t size() const noexcept { return filter_ ? filter_->size() : sampler_->members().size(); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
   private:
     sampled_filter(const sampled_options& options, const hasher& hash, std::shared_ptr<const Oracle> oracle,

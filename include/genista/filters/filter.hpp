@@ -151,6 +151,15 @@ concept locally_erasable_filter = local_filter<F> &&
     noexcept->std::same_as<erase_outcome>;
 };
 
+// Empties in place: afterwards it is as make() made it, with the same options and the same hash,
+// and takes no more memory than then. Like an erase it excludes every other call. Adaptive filters
+// have none: the keys that they answer for are R's. Take the keys out of R and call rebuild(R).
+template <class F>
+concept clearable_filter = requires(F& f) {
+    { f.clear() }
+    noexcept->std::same_as<void>;
+};
+
 template <class F>
 concept mergeable_filter = local_filter<F> && requires(F& f, const F& other) {
     { f.merge(other) }

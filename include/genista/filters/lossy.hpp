@@ -68,6 +68,9 @@ class lossy_filter : public insert_surface<lossy_filter> {
     lossy_erase erase(const digest& d) noexcept;
     lossy_erase erase(key_view key) noexcept { return erase(hash()(key)); }
     lossy_erase erase(integer_key key) noexcept { return erase(hash()(key)); }
+    // Takes all keys out, omitted ones too, and gives their memory back. The hash stays, and with
+    // it which keys are left out.
+    void clear() noexcept;
     [[nodiscard]] bool may_contain(const digest& d) const noexcept;
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(hash()(key)); }
     [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(hash()(key)); }

@@ -32,6 +32,8 @@ class succinct_multiset {
     result<insert_outcome> insert(std::uint64_t x, std::uint64_t times) noexcept;
     // Once less; `absent`: there was none, and nothing has changed.
     result<erase_outcome> erase(std::uint64_t x) noexcept;
+    // Takes all numbers out and gives their memory back; the universe and the permutation stay.
+    void clear() noexcept;
     // visit(x, count) for every number, in no order.
     template <class Visit>
     void each(Visit visit) const {
@@ -40,6 +42,7 @@ class succinct_multiset {
 
     [[nodiscard]] std::uint64_t size() const noexcept;      // with repetitions
     [[nodiscard]] std::uint64_t distinct() const noexcept;  // without
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     // In how many counters digit i + 1 is in use: n_1, n_2, … of [ppr05 §4].
     [[nodiscard]] std::uint64_t digits_in_use(unsigned i) const noexcept;
     [[nodiscard]] std::uint64_t universe() const noexcept;

@@ -63,6 +63,8 @@ class succinct_set {
     // `full`: no memory. An error for numbers beyond the universe.
     result<insert_outcome> insert(std::uint64_t x) noexcept;
     result<erase_outcome> erase(std::uint64_t x) noexcept;
+    // Takes all numbers out and gives their memory back; the universe and the permutation stay.
+    void clear() noexcept;
     // Every number, in no order.
     template <class Visit>
     void each(Visit visit) const {
@@ -70,6 +72,7 @@ class succinct_set {
     }
 
     [[nodiscard]] std::uint64_t size() const noexcept;
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] std::uint64_t universe() const noexcept;
     [[nodiscard]] filter_stats stats() const noexcept;  // capacity: the universe; rate: 0
     [[nodiscard]] result<void> save(sink& out) const noexcept;

@@ -48,7 +48,12 @@ concept class_filter = requires(F& f, const F& constant, const digest& d, unsign
     noexcept->std::same_as<const hasher&>;
     { constant.stats() }
     noexcept->std::same_as<filter_stats>;
-};
+    { constant.size() }
+    noexcept->std::same_as<std::uint64_t>;
+    { constant.empty() }
+    noexcept->std::same_as<bool>;
+}
+&&clearable_filter<F>;
 
 // The envelope of such a snapshot: the marks, and the filter's own snapshot inside.
 struct marked_snapshot {
@@ -75,6 +80,7 @@ class with_oracle {
     }
     insert_outcome insert(key_view key) noexcept { return insert(hashed_key{hash(), key}); }
     insert_outcome insert(integer_key key) noexcept { return insert(hashed_key{hash(), key}); }
+    void clear() noexcept { filter_.clear(); }
 
     [[nodiscard]] bool may_contain(const hashed_key& key) const noexcept {
         assert(key.is_of(hash()));
@@ -100,6 +106,8 @@ class with_oracle {
         now.local_bytes += oracle_->memory_bytes();
         return now;
     }
+    [[nodiscard]] std::uint64_t size() const noexcept { return filter_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     // `asserted_identity` as in marks_of(): for an oracle that cannot say which one it is.
     [[nodiscard]] result<void> save(
         sink& out, const std::optional<oracle_identity>& asserted_identity = std::nullopt) const noexcept {

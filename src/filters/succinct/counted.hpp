@@ -32,6 +32,11 @@ class counted {
     [[nodiscard]] bool insert(std::uint64_t x, std::uint64_t times) noexcept;
     // False: x is absent, and nothing has changed.
     [[nodiscard]] bool erase(std::uint64_t x) noexcept;
+    // As after make().
+    void clear() noexcept {
+        sets_.clear();
+        size_ = 0;
+    }
 
     [[nodiscard]] std::uint64_t universe() const noexcept { return sets_.shape().universe; }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }              // with repetitions

@@ -56,6 +56,7 @@ class hashed : public filter_surface<hashed> {
         return values_.insert(value_of(d), times);
     }
     [[nodiscard]] bool erase(const digest& d) noexcept { return values_.erase(value_of(d)); }
+    void clear() noexcept { values_.clear(); }
 
     // For filter_surface and the kernels.
     [[nodiscard]] const hashed_kernels& kernels() const noexcept { return *kernels_; }

@@ -19,6 +19,10 @@ result<sets> sets::make(const sets_shape& shape) noexcept {
     return sets{shape};
 }
 
+void sets::clear() noexcept {
+    *this = sets{shape_};
+}
+
 bool sets::add_set() noexcept {
     if (all_.size() >= most_sets) return false;
     try {

@@ -83,6 +83,7 @@ class sets {
         return set < all_.size() ? locate(all_[set], x) : located{};
     }
     void erase(unsigned set, const located& here) noexcept;  // REQUIRES: the element is there
+    void clear() noexcept;                                   // as after make(): all memory is given back
 
     [[nodiscard]] const sets_shape& shape() const noexcept { return shape_; }
     [[nodiscard]] unsigned count() const noexcept { return static_cast<unsigned>(all_.size()); }

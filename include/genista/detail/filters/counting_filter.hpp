@@ -60,6 +60,8 @@ class counting_filter : public insert_surface<counting_filter<Rules>> {
     erase_outcome erase(const digest& d) noexcept;
     erase_outcome erase(key_view key) noexcept { return erase(hash()(key)); }
     erase_outcome erase(integer_key key) noexcept { return erase(hash()(key)); }
+    // Takes all keys out and gives their memory back; capacity, rate and hash stay.
+    void clear() noexcept;
 
     [[nodiscard]] std::uint64_t count(const digest& d) const noexcept;
     [[nodiscard]] std::uint64_t count(key_view key) const noexcept { return count(hash()(key)); }

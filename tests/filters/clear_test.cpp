@@ -1,0 +1,212 @@
+// clear() (filters/filter.hpp): a filter that was filled and emptied is as make() made it, byte for
+// byte and by its memory, and fills up again like a new one. One driver for all filters that have
+// it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "genista/filters/blocked_bloom.hpp"
+#include "genista/filters/bloom.hpp"
+#include "genista/filters/broom.hpp"
+#include "genista/filters/cleary.hpp"
+#include "genista/filters/cuckoo_partial.hpp"
+#include "genista/filters/daisy_bloom.hpp"
+#include "genista/filters/daisy_fingerprint.hpp"
+#include "genista/filters/daisy_sampling.hpp"
+#include "genista/filters/lossy.hpp"
+#include "genista/filters/multiset.hpp"
+#include "genista/filters/optimal_filter.hpp"
+#include "genista/filters/spectral.hpp"
+#include "genista/filters/succinct_set.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_plans.hpp"
+#include "tests/support/snapshot_damage.hpp"
+
+namespace genista::test::clear_test {
+namespace {
+
+hasher the_hash() {
+    return hasher{hash_key::from_seed(5)};
+}
+
+// `used` and `fresh` are made alike; insert(filter, key) puts one key in.
+template <class F, class Insert>
+void expect_clear_makes_new(F used, F fresh, std::uint64_t keys, Insert insert) {
+    const auto empty = saved(fresh);
+    const std::uint64_t bytes = fresh.stats().local_bytes;
+    ASSERT_EQ(saved(used), empty) << "the two are not alike";
+    used.clear();
+    EXPECT_EQ(saved(used), empty) << "an empty filter can be cleared";
+    for (const std::uint64_t first : {std::uint64_t{0}, keys}) {
+        for (std::uint64_t key = first; key < first + keys; ++key) insert(used, key);
+        ASSERT_FALSE(used.empty());
+        used.clear();
+        EXPECT_TRUE(used.empty());
+        EXPECT_EQ(used.size(), 0u);
+        EXPECT_EQ(saved(used), empty);
+        EXPECT_EQ(used.stats().local_bytes, bytes);
+        EXPECT_TRUE(used.stats().capacity == fresh.stats().capacity &&
+                    used.stats().false_positive_rate == fresh.stats().false_positive_rate);
+    }
+    for (std::uint64_t key = 0; key < keys; ++key) insert(used, key), insert(fresh, key);
+    EXPECT_EQ(saved(used), saved(fresh)) << "filled again it is as a new one";
+    EXPECT_EQ(used.size(), fresh.size());
+}
+
+template <class F>
+class cleared : public testing::Test {};
+using local_filters = testing::Types<bloom_filter, blocked_bloom_filter, cleary_filter, cuckoo_partial_filter,
+                                     optimal_filter, spectral_filter>;
+TYPED_TEST_SUITE(cleared, local_filters);
+
+// 30,000 keys: the tables are mapped from 128 KiB on, and smaller ones come from the allocator.
+TYPED_TEST(cleared, is_as_new) {
+    static_assert(clearable_filter<TypeParam>);
+    for (const std::uint64_t capacity : {1u, 100u, 30'000u, 400'000u}) {
+        const auto make = [&] { return *TypeParam::make({.capacity = capacity, .hash = the_hash()}); };
+        expect_clear_makes_new(make(), make(), std::min<std::uint64_t>(capacity, 30'000),
+                               [](TypeParam& f, std::uint64_t key) { ASSERT_NE(f.insert(key), insert_outcome::full); });
+    }
+}
+
+TYPED_TEST(cleared, answers_absent_for_what_it_held) {
+    auto f = *TypeParam::make({.capacity = 5'000, .hash = the_hash()});
+    for (std::uint64_t key = 0; key < 5'000; ++key) ASSERT_NE(f.insert(key), insert_outcome::full);
+    f.clear();
+    for (std::uint64_t key = 0; key < 5'000; ++key) ASSERT_FALSE(f.may_contain(key)) << key;
+    EXPECT_TRUE(f.hash() == the_hash());
+    if constexpr (locally_erasable_filter<TypeParam>) {
+        EXPECT_EQ(f.erase(7u), erase_outcome::absent);
+    }
+    auto moved = std::move(f);
+    EXPECT_EQ(moved.insert(7u), insert_outcome::inserted);
+    EXPECT_TRUE(moved.may_contain(7u));
+}
+
+TEST(cleared_sets, are_as_new) {
+    for (const std::uint64_t universe : {std::uint64_t{1}, std::uint64_t{5'000}, std::uint64_t{1} << 40}) {
+        const auto insert = [&](auto& all, std::uint64_t x) { ASSERT_TRUE(all.insert(x % universe)); };
+        const succinct_options options{.universe = universe, .hash = the_hash()};
+        expect_clear_makes_new(*succinct_set::make(options), *succinct_set::make(options), 20'000, insert);
+        expect_clear_makes_new(*succinct_multiset::make(options), *succinct_multiset::make(options), 20'000, insert);
+    }
+}
+
+TEST(cleared_lossy, forgets_omitted_keys_too) {
+    const auto make = [] { return *lossy_filter::make({.capacity = 8'000, .hash = the_hash()}); };
+    expect_clear_makes_new(make(), make(), 8'000,
+                           [](lossy_filter& f, std::uint64_t key) { ASSERT_NE(f.insert(key), lossy_insert::full); });
+    const auto before = make();
+    auto f = make();
+    f.clear();
+    for (std::uint64_t key = 0; key < 1'000; ++key) ASSERT_EQ(f.omits(key), before.omits(key));
+}
+
+daisy_plan plan_of_classes(double draws) {
+    return plan_of(draws, 0x1p-8, {0.25, 0, 0, 0.25, 0, 0.001, 0, 0, 0.499});
+}
+
+TEST(cleared_daisy_bloom, begins_its_drift_again) {
+    const daisy_plan plan = plan_of_classes(3'000);
+    for (const bool blocked : {false, true}) {
+        const auto make = [&] {
+            return *daisy_bloom_filter::make({.plan = plan, .hash = the_hash(), .blocked = blocked});
+        };
+        expect_clear_makes_new(make(), make(), 3'000, [&](daisy_bloom_filter& f, std::uint64_t key) {
+            (void)f.insert(key, class_by(plan, key));
+        });
+        auto f = make();
+        (void)f.insert(1u, 8);
+        f.clear();
+        EXPECT_EQ(f.bits_set(), 0u);
+        EXPECT_EQ(f.drift().draws, 0u);
+        EXPECT_FALSE(f.may_contain(1u, 8));
+    }
+}
+
+// Four times the planned keys: growing tables come and go.
+TEST(cleared_daisy_fingerprint, gives_growing_tables_back) {
+    const daisy_plan plan = plan_of_classes(2'000);
+    for (const bool unknown_size : {false, true}) {
+        const auto make = [&] {
+            return *daisy_fingerprint_filter::make({.plan = plan, .hash = the_hash(), .unknown_size = unknown_size});
+        };
+        expect_clear_makes_new(make(), make(), 8'000, [&](daisy_fingerprint_filter& f, std::uint64_t key) {
+            ASSERT_NE(f.insert(key, class_by(plan, key)), insert_outcome::full);
+        });
+        auto f = make();
+        for (std::uint64_t key = 0; key < 8'000; ++key) ASSERT_NE(f.insert(key, 8), insert_outcome::full);
+        EXPECT_GT(f.drift().extra_tables, 0u);
+        f.clear();
+        EXPECT_EQ(f.drift().extra_tables, 0u);
+        for (std::uint64_t key = 0; key < 8'000; ++key) ASSERT_FALSE(f.may_contain(key, 8));
+    }
+}
+
+constexpr daisy_terms terms{2'000, 0x1p-8};
+std::shared_ptr<const scripted_oracle> by_parity() {
+    return std::make_shared<scripted_oracle>([](std::uint64_t key) { return odds_of_class(key % 2 * 8, terms); }, 1);
+}
+
+TEST(cleared_with_oracle, clears_the_filter_behind_it) {
+    with_oracle filter{*daisy_bloom_filter::make(
+                           {.plan = test::plan_of(2'000, 0x1p-8, {0.5, 0, 0, 0, 0, 0, 0, 0, 0.5}), .hash = the_hash()}),
+                       by_parity()};
+    EXPECT_TRUE(filter.empty());
+    for (std::uint64_t key = 0; key < 1'000; ++key) ASSERT_NE(filter.insert(key), insert_outcome::full);
+    EXPECT_EQ(filter.size(), filter.stats().keys);
+    EXPECT_GT(filter.size(), 480u);
+    filter.clear();
+    EXPECT_TRUE(filter.empty());
+    for (std::uint64_t key = 1; key < 1'000; key += 2) ASSERT_FALSE(filter.may_contain(key));
+    EXPECT_TRUE(filter.may_contain(2u)) << "class 0 is always maybe";
+}
+
+TEST(cleared_sampled, samples_again_or_keeps_its_plan) {
+    using sampled = sampled_filter<daisy_fingerprint_filter, scripted_oracle>;
+    auto f = *sampled::make({.terms = terms, .samples = 500, .hash = the_hash()}, by_parity());
+    const std::uint64_t bytes = f.stats().local_bytes;
+    for (std::uint64_t key = 0; key < 400; ++key) ASSERT_EQ(f.insert(key), insert_outcome::inserted);
+    EXPECT_EQ(f.size(), 400u);
+    f.clear();
+    EXPECT_TRUE(f.empty() && f.is_sampling());
+    EXPECT_EQ(f.stats().local_bytes, bytes);
+    for (std::uint64_t key = 0; key < 400; ++key) ASSERT_FALSE(f.may_contain(key));
+    for (std::uint64_t key = 0; key < 499; ++key) ASSERT_EQ(f.insert(key), insert_outcome::inserted);
+    EXPECT_TRUE(f.is_sampling()) << "the draws before clear() are no samples any more";
+    ASSERT_NE(f.insert(1'001u), insert_outcome::full);
+    ASSERT_FALSE(f.is_sampling());
+    const double planned = f.filter()->plan().mean_bits;
+    EXPECT_EQ(f.size(), f.stats().keys);
+    f.clear();
+    EXPECT_TRUE(f.empty() && !f.is_sampling());
+    EXPECT_EQ(f.filter()->plan().mean_bits, planned);
+    for (std::uint64_t key = 1; key < 400; key += 2) ASSERT_FALSE(f.may_contain(key));
+    for (std::uint64_t key = 0; key < 400; ++key) ASSERT_NE(f.insert(key), insert_outcome::full);
+    for (std::uint64_t key = 0; key < 400; ++key) ASSERT_TRUE(f.may_contain(key));
+}
+
+// Adaptive filters are emptied with R (docs/filters/broom.md).
+TEST(cleared_broom, is_emptied_by_a_rebuild_from_an_empty_r) {
+    auto f = *broom_filter::make({.capacity = 1'000, .hash = the_hash()});
+    memory_map remote;
+    for (int life = 0; life < 2; ++life) {
+        for (std::uint64_t key = 0; key < 1'000; ++key) {
+            ASSERT_TRUE(remote.put(f.hash()(key), integer_key{key}.view()));
+            ASSERT_TRUE(f.insert(key, remote));
+        }
+        for (std::uint64_t key = 0; key < 1'000; ++key)
+            ASSERT_TRUE(remote.erase(f.hash()(key), integer_key{key}.view()));
+        ASSERT_TRUE(f.rebuild(remote));
+        EXPECT_TRUE(f.empty());
+        ASSERT_TRUE(f.audit(remote));
+        for (std::uint64_t key = 0; key < 1'000; ++key) ASSERT_FALSE(f.may_contain(key)) << key;
+    }
+}
+
+}  // namespace
+}  // namespace genista::test::clear_test
