@@ -63,6 +63,51 @@ TEST(clustered_db, lives_on_across_closing_from_its_snapshot) {
     }
 }
 
+template <class Db, class Key>
+concept any_call_takes = requires(Db& db, Key key) {
+    db.get(key);
+}
+|| requires(Db& db, Key key) {
+    db.put(key, "value");
+}
+|| requires(Db& db, Key key) {
+    db.erase(key);
+}
+|| requires(Db& db, Key key) {
+    db.may_contain(key);
+};
+static_assert(any_call_takes<clustered_db, unsigned short> && any_call_takes<clustered_db, std::uint64_t>);
+static_assert(!any_call_takes<clustered_db, double> && !any_call_takes<clustered_db, int> &&
+              !any_call_takes<clustered_db, char> && !any_call_takes<clustered_db, bool>);
+
+TEST(clustered_db, an_integer_key_is_its_eight_bytes) {
+    const scratch here;
+    for (int life = 0; life < 2; ++life) {
+        auto opened = clustered_db::open(here.path(), test_options());
+        ASSERT_TRUE(opened) << opened.error().message();
+        clustered_db& db = **opened;
+        const std::string_view bytes_of_7{"\x07\0\0\0\0\0\0\0", 8};
+        if (life == 0) {
+            ASSERT_TRUE(db.put(7u, "seven"));
+            ASSERT_TRUE(db.put(std::uint16_t{8}, "eight"));
+            ASSERT_TRUE(db.put(signed_key(-1), "minus one"));
+            ASSERT_TRUE(db.put(9u, "nine"));
+            ASSERT_TRUE(db.erase(9u));
+        }
+        EXPECT_EQ(**db.get(7u), "seven");
+        EXPECT_EQ(**db.get(bytes_of_7), "seven");
+        EXPECT_EQ(**db.get(std::uint64_t{8}), "eight");
+        EXPECT_EQ(**db.get(~std::uint64_t{0}), "minus one");
+        EXPECT_FALSE(db.get(9u)->has_value());
+        EXPECT_FALSE(db.get("7")->has_value());
+        EXPECT_TRUE(db.may_contain(7u) && db.may_contain(bytes_of_7));
+        ASSERT_TRUE(db.audit());
+        ASSERT_TRUE(db.close());
+        EXPECT_FALSE(db.get(7u)) << "closed";
+        EXPECT_FALSE(db.put(7u, "again")) << "closed";
+    }
+}
+
 TEST(clustered_db, threads_put_and_erase_while_snapshots_are_taken) {
     const scratch here;
     const auto steps = effort(3000, 800, 100000);

@@ -48,14 +48,19 @@ class clustered_db {
     clustered_db& operator=(const clustered_db&) = delete;
     ~clustered_db();
 
-    // The value, or nothing if there is no such key.
+    // Keys are text, bytes and unsigned integers (hash/key.hpp). The value, or nothing if there is
+    // no such key.
     [[nodiscard]] result<std::optional<std::string>> get(key_view key) {
         if (is_closed()) return closed();
         return guarded_.get(key);
     }
+    [[nodiscard]] result<std::optional<std::string>> get(integer_key key) { return get(key.view()); }
     result<void> put(key_view key, std::string_view value);
+    result<void> put(integer_key key, std::string_view value) { return put(key.view(), value); }
     result<void> erase(key_view key);
+    result<void> erase(integer_key key) { return erase(key.view()); }
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return guarded_.may_contain(key); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
 
     // Retries inserts that failed: inserts the keys of ranges that need repair.
     result<void> repair() noexcept {
