@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/hash/hasher.hpp"
 #include "lab/games/remotes.hpp"

@@ -8,6 +8,7 @@
 
 #include "base/without_throwing.hpp"
 #include "genista/base/result.hpp"
+#include "genista/detail/base/random_source.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista {

@@ -51,6 +51,7 @@
 #include <string_view>
 #include <vector>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/index_surface.hpp"
 #include "genista/detail/filters/plain_surface.hpp"
 #include "genista/filters/filter.hpp"

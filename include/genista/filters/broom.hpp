@@ -45,6 +45,7 @@
 #include <span>
 #include <string_view>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/broom/faults.hpp"
 #include "genista/detail/filters/broom/lookup_state.hpp"
 #include "genista/detail/filters/broom/range_source.hpp"

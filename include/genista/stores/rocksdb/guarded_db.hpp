@@ -79,6 +79,7 @@
 #include <string_view>
 #include <vector>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/detail/stores/rocksdb/filter_snapshotter.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"

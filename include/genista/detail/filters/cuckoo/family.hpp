@@ -47,6 +47,7 @@
 #include <string_view>
 #include <utility>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/cuckoo/lookup_state.hpp"
 #include "genista/detail/filters/cuckoo/slot_source.hpp"
 #include "genista/detail/filters/kernel_table.hpp"

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/daisy_broom/absent_list.hpp"
 #include "genista/detail/filters/daisy_broom/bands.hpp"
 #include "genista/detail/filters/daisy_broom/deferred_band.hpp"

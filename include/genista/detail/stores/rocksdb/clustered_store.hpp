@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
 #include "genista/guard/store.hpp"

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
+#include "genista/detail/base/random_source.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista::rocks {
