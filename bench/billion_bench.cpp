@@ -105,7 +105,7 @@ broom_filter build(const request& asked, const hasher& hash, computed_map& remot
                                 .false_positive_rate = asked.rate,
                                 .hash = hash,
                                 .key_is_new = true,
-                                .repeatable = asked.seed};
+                                .random = repeatable(asked.seed)};
     const auto begin = std::chrono::steady_clock::now();
     broom_filter made = must(broom_filter::build(options, remote, static_cast<unsigned>(asked.threads)));
     into.build_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

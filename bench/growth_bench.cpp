@@ -224,7 +224,7 @@ void measure(const request& asked, figures& into) {
                                                    .false_positive_rate = asked.rate,
                                                    .hash = hash,
                                                    .key_is_new = true,
-                                                   .repeatable = asked.seed}));
+                                                   .random = repeatable(asked.seed)}));
     run(asked, filter, store, keys, met, bar, into);
     into.peak_bytes = peak_resident_bytes() - std::min(peak_resident_bytes(), before);
     into.stats = filter.stats();

@@ -26,7 +26,7 @@ result<broom_paper_filter> broom_paper_filter::make(const broom_paper_options& o
                            "broom_paper: %u keys rehashed by a repair, allowed are 3 to 64", options.rehashed_by_adapt);
     const auto hash = hasher_from(common);
     if (!hash) return hash.error();
-    const auto seed = seed_of_chance(options.repeatable);
+    const auto seed = seed_of_chance(options.random);
     if (!seed) return seed.error();
     return without_throwing(name, [&]() -> result<broom_paper_filter> {
         auto made =

@@ -71,9 +71,8 @@ struct broom_paper_options {
     std::uint64_t capacity = 1'000'000;
     double false_positive_rate = 1.0 / 256;
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
-    std::optional<std::uint64_t> repeatable =
-        std::nullopt;                // all randomness from this seed: tests and experiments only
-    unsigned rehashed_by_adapt = 3;  // the paper's c, more than 2
+    random_source random{};                     // the operating system's
+    unsigned rehashed_by_adapt = 3;             // the paper's c, more than 2
     ghost_rule ghosts = ghost_rule::whole_match;
     rehash_rule rehashing = rehash_rule::frontier;
 };

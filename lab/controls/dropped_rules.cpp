@@ -78,7 +78,7 @@ control_outcome play_dropped_rule(const dropped_rule& what, const control_plan& 
         options.hash = hasher{hash_key::from_seed(seed)};
         options.history = what.history;
         options.grows = false;
-        options.repeatable = seed;
+        options.random = repeatable(seed);
         broom_arena<broom_filter> at{options, {.failures_are_counted = true}};
         try {
             fill(at, attacker.plays_on.keys);

@@ -72,7 +72,7 @@ broom_options public_options(std::uint64_t seed) {
     broom_options options;
     options.capacity = few_bins.capacity;
     options.hash = hasher::custom(public_hash, nullptr);
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     return options;
 }
 

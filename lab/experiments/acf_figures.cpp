@@ -46,7 +46,7 @@ std::optional<replayed> replay_broom(replay_world& in, unsigned slot_bits, std::
     options.capacity = in.stored();
     options.hash = in.hash();
     options.grows = false;
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     counting_map<memory_map> remote{in.members()};
     for (options.false_positive_rate = 0x1p-20; options.false_positive_rate <= broom_filter::max_rate_served;
          options.false_positive_rate *= 2) {

@@ -127,7 +127,7 @@ class support_world {
         options.tables = 2;
         options.bin_slots = 1;
         options.load = 1 / (2 * bins_per_key);
-        options.repeatable = seed;
+        options.random = repeatable(seed);
         filter_.emplace(must(Filter::build(options, remote_)));
     }
     support_world(const support_world&) = delete;

@@ -16,7 +16,10 @@ namespace {
 constexpr std::uint64_t first_bloom_absent_key = std::uint64_t{1} << 41;
 
 adaptive_bloom_options seeded_bloom(std::uint64_t n, double rate, std::uint64_t seed) {
-    return {.capacity = n, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(seed)}, .repeatable = seed};
+    return {.capacity = n,
+            .false_positive_rate = rate,
+            .hash = hasher{hash_key::from_seed(seed)},
+            .random = repeatable(seed)};
 }
 
 bloom_game play_bloom_game(arena& at, std::string_view name, std::uint64_t queries, std::uint64_t seed) {

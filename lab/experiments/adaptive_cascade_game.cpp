@@ -45,7 +45,7 @@ score play_cascade(const adversary& by, double rate, std::uint64_t effort, std::
         index_arena<cascade_filter> at{cascade_options{.capacity = on.capacity,
                                                        .false_positive_rate = rate,
                                                        .hash = hasher{hash_key::from_seed(own_seed)},
-                                                       .repeatable = own_seed}};
+                                                       .random = repeatable(own_seed)}};
         fill(at, on.keys);
         by.play(at, {.queries = effort / games, .seed = own_seed, .progress = [](double) {}});
         seen += at.counted();

@@ -18,7 +18,7 @@ class cascade_in_use {
         : filter_{must(cascade_filter::make({.capacity = keys,
                                              .false_positive_rate = rate,
                                              .hash = hasher{hash_key::from_seed(seed)},
-                                             .repeatable = seed,
+                                             .random = repeatable(seed),
                                              .rates = rates}))},
           keys_{keys} {
         must(filter_.rebuild(remote_.map()));  // this filter now owns R's index

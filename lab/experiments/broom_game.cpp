@@ -108,7 +108,7 @@ void play_on(game_played& out, Options options, const adversary& by, const game_
              const game_mode& mode) {
     options.false_positive_rate = p.rate;
     options.hash = hasher{hash_key::from_seed(spends.seed)};
-    options.repeatable = spends.seed;
+    options.random = repeatable(spends.seed);
     if constexpr (requires { options.key_is_new; }) {
         options.key_is_new = mode.new_key;
         if (mode.limited) options.memory_limit = least_limit(options);
@@ -272,7 +272,7 @@ two_sided ask_full_bins(std::uint64_t seed, std::uint64_t queries) {
         options.grows = false;
         options.hash = hasher{hash_key::from_seed(seed * 100'000 + tried)};
         options.key_is_new = true;
-        options.repeatable = tried;
+        options.random = repeatable(tried);
         broom_filter filter = must(broom_filter::make(options));
         memory_map remote;
         for (std::uint64_t key = 0; key < full_bin.keys; ++key) {

@@ -73,7 +73,7 @@ void play_one(gap_game& game, Options options, const adversary& by, std::uint64_
     options.capacity = by.plays_on.capacity;
     options.false_positive_rate = game.rate;
     options.hash = hasher{hash_key::from_seed(seed)};
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     Arena at{options};
     fill(at, by.plays_on.keys);
     by.play(at, {.queries = effort, .seed = seed, .progress = [](double) {}});

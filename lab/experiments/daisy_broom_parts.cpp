@@ -82,7 +82,7 @@ wrong_daisy_broom fit_into(filled_remote& in, std::uint64_t bytes, std::uint64_t
         const auto plan = must(plan_for_bits(static_cast<double>(in.keys.size()), bits, plan_for));
         daisy_broom_options options;
         options.hash = in.hash;
-        options.repeatable = seed;
+        options.random = repeatable(seed);
         options.bits = bits;
         auto made = must(wrong_daisy_broom::build(options, plan, oracle, in.remote.uncounted()));
         const std::uint64_t takes = made.stats().local_bytes;
@@ -119,7 +119,7 @@ equal_bits_seen compare_at_equal_bits(const equal_bits_plan& plan, const std::fu
     broom_is.capacity = plan.keys;
     broom_is.false_positive_rate = plan.broom_rate;
     broom_is.hash = in.hash;
-    broom_is.repeatable = plan.seed;
+    broom_is.random = repeatable(plan.seed);
     auto broom = must(broom_filter::build(broom_is, in.remote.uncounted()));
     perturbed_options right{.mistake = plan.without_odds ? oracle_mistake::constant : oracle_mistake::none};
     right.constant = {0x1p-60, 0x1p-60};
@@ -193,7 +193,7 @@ replayed_oracle replay_one(const tried_oracle& tried, std::uint64_t keys, std::u
     const auto exact = make_oracle({.mistake = oracle_mistake::none});
     daisy_broom_options options;
     options.hash = in.hash;
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     options.exception_bytes = 16 * pool;
     auto filter =
         must(wrong_daisy_broom::make(options, plan_by(tried.plan_is_right ? *exact : *oracle, terms, seed), oracle));
@@ -248,7 +248,7 @@ perturbed_options nearly_certain() {
 wrong_daisy_broom filled_filter(filled_remote& in, const daisy_plan& plan, bool late, std::uint64_t seed) {
     daisy_broom_options options;
     options.hash = in.hash;
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     options.deferred_band = late;
     auto filter = must(wrong_daisy_broom::make(options, plan, make_oracle(nearly_certain())));
     for (const std::uint64_t key : in.keys) (void)must(filter.insert(key, in.remote.uncounted()));

@@ -151,7 +151,7 @@ result<hosts_count> count_broom(const hosts_half& test, hashed_halves& hashed, d
             options.capacity = test.stored.size();
             options.false_positive_rate = std::min(rate, 0.02);  // its largest rate
             options.hash = each.hash;
-            options.repeatable = 1;
+            options.random = repeatable(1);
             return broom_filter::build(options, each.remote);
         },
         [&](const broom_filter& filter, bool is_stored, std::size_t i) {
@@ -201,7 +201,7 @@ result<hosts_count> count_daisy_broom(const oracle_model& model, const daisy_pla
         [&](hashed_half& each) {
             daisy_broom_options options;
             options.hash = each.hash;
-            options.repeatable = 1;
+            options.random = repeatable(1);
             return filter_type::build(options, plan, model.oracle(), each.remote);
         },
         [&](const filter_type& filter, bool is_stored, std::size_t i) {

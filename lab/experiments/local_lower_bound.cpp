@@ -180,7 +180,7 @@ void play_rival(const bound_setting& setting, std::uint64_t seed, Options option
         options.capacity = setting.keys;
         options.false_positive_rate = point.rate;
         options.hash = hasher{hash_key::from_seed(seed + game)};
-        if constexpr (requires { options.repeatable; }) options.repeatable = seed + game;
+        if constexpr (requires { options.random; }) options.random = repeatable(seed + game);
         Arena at{options, {.key_bytes = setting.universe_bits / 8}};
         play_in_rounds(at, setting, seed + game, point.seen,
                        [&] { return 8 * static_cast<double>(at.filter().stats().local_bytes); });

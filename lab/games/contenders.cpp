@@ -36,7 +36,7 @@ std::unique_ptr<arena> make_cuckoo(const contender_plan& plan) {
     options.tables = plan.tables;
     options.bin_slots = plan.bin_slots;
     options.load = plan.load;
-    options.repeatable = plan.seed;
+    options.random = repeatable(plan.seed);
     return std::make_unique<cuckoo_arena<Filter>>(options);
 }
 
@@ -51,7 +51,7 @@ std::unique_ptr<arena> make_broom(const contender_plan& plan) {
     options.capacity = plan.keys;
     options.false_positive_rate = plan.rate;
     options.hash = hasher{hash_key::from_seed(plan.seed)};
-    options.repeatable = plan.seed;
+    options.random = repeatable(plan.seed);
     options.grows = plan.grows;
     return std::make_unique<broom_arena<broom_filter>>(options);
 }
@@ -74,7 +74,7 @@ std::unique_ptr<arena> make_indexed(const contender_plan& plan) {
     options.capacity = plan.keys;
     options.false_positive_rate = plan.rate;
     options.hash = hasher{hash_key::from_seed(plan.seed)};
-    options.repeatable = plan.seed;
+    options.random = repeatable(plan.seed);
     return std::make_unique<index_arena<Filter>>(options);
 }
 

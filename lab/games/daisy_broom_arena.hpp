@@ -71,9 +71,10 @@ class daisy_broom_arena final : public arena {
 
     explicit daisy_broom_arena(const daisy_arena_options& options)
         : oracle_{std::make_shared<parity_oracle>(daisy_terms{draws_for(options.capacity), 0x1p-10})},
-          filter_{must(filter_type::make(
-              {.hash = hasher{hash_key::from_seed(options.seed)}, .grows = options.grows, .repeatable = options.seed},
-              oracle_->plan(), oracle_))},
+          filter_{must(filter_type::make({.hash = hasher{hash_key::from_seed(options.seed)},
+                                          .grows = options.grows,
+                                          .random = repeatable(options.seed)},
+                                         oracle_->plan(), oracle_))},
           only_{options.only} {}
 
     [[nodiscard]] std::string_view filter_name() const noexcept override { return filter_type::name; }

@@ -42,12 +42,12 @@ class broom_behind final : public attacked_store {
         how.filter = {.capacity = options_.capacity,
                       .false_positive_rate = options_.rate,
                       .grows = options_.grows,
-                      .repeatable = is_new ? std::optional{options_.seed} : std::nullopt};
+                      .random = is_new ? random_source{repeatable(options_.seed)} : random_source{}};
         how.guard.adapt = options_.adapt;
         how.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
         for (const bool direct : {true, false}) {  // some file systems do not have direct reads
             how.store = slow_store_options(direct);
-            how.store.key = hash_key::from_seed(options_.seed);
+            how.store.random = repeatable(options_.seed);
             auto opened = rocks::clustered_db::open(folder_.path(), how);
             if (!opened && direct) continue;
             db_ = must(std::move(opened));
@@ -64,11 +64,11 @@ class bloom_before final : public attacked_store {
   public:
     explicit bloom_before(const attacked_store_options& options) {
         auto how = slow_store_options(true);
-        how.key = hash_key::from_seed(options.seed);
+        how.random = repeatable(options.seed);
         auto opened = rocks::clustered_store::open(folder_.path(), how);
         if (!opened) {
             how = slow_store_options(false);
-            how.key = hash_key::from_seed(options.seed);
+            how.random = repeatable(options.seed);
             opened = rocks::clustered_store::open(folder_.path(), how);
         }
         store_ = must(std::move(opened));

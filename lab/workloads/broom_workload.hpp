@@ -32,7 +32,7 @@ template <class Options>
     made.capacity = capacity;
     made.false_positive_rate = rate;
     made.hash = hasher{hash_key::from_seed(seed)};
-    made.repeatable = seed;
+    made.random = repeatable(seed);
     if constexpr (requires { made.grows; }) made.grows = grows;
     return made;
 }

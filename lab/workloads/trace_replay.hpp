@@ -75,7 +75,7 @@ template <class Filter>
     options.capacity = in.stored();
     options.fingerprint_bits = fingerprint_bits;
     options.hash = in.hash();
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     flat_slots slots;
     with_slots remote{in.members(), slots};
     Filter filter = must(Filter::build(options, remote));

@@ -24,7 +24,7 @@ result<adaptive_bloom_filter> adaptive_bloom_filter::make(const adaptive_bloom_o
                            static_cast<unsigned long long>(options.capacity));
     const auto hash = hasher_from(common);
     if (!hash) return hash.error();
-    const auto seed = seed_of_chance(options.repeatable);
+    const auto seed = seed_of_chance(options.random);
     if (!seed) return seed.error();
     return without_throwing(name, [&]() -> result<adaptive_bloom_filter> {
         auto made = adaptive_bloom::core::make(

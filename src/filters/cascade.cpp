@@ -23,7 +23,7 @@ result<cascade_filter> cascade_filter::make(const cascade_options& options) noex
                            static_cast<unsigned long long>(options.capacity));
     const auto hash = hasher_from(common);
     if (!hash) return hash.error();
-    const auto seed = seed_of_chance(options.repeatable);
+    const auto seed = seed_of_chance(options.random);
     if (!seed) return seed.error();
     return without_throwing(name, [&]() -> result<cascade_filter> {
         auto made = cascade::core::make({.capacity = options.capacity,

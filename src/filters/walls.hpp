@@ -13,9 +13,9 @@
 
 namespace genista {
 
-// The seed of a filter's random numbers: the caller's, or a random one.
-[[nodiscard]] inline result<std::uint64_t> seed_of_chance(const std::optional<std::uint64_t>& repeatable) noexcept {
-    if (repeatable) return *repeatable;
+// The seed of a filter's random numbers: that of a `repeatable`, or one from the operating system.
+[[nodiscard]] inline result<std::uint64_t> seed_of_chance(const random_source& source) noexcept {
+    if (source.seed()) return *source.seed();
     const auto random = hash_key::random();
     if (!random) return random.error();
     std::uint64_t seed = 0;

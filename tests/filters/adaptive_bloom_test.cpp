@@ -171,8 +171,10 @@ TEST(adaptive_bloom, it_calls_the_store_as_often_as_the_header_says) {
     memory_map plain, plain_index;
     counting_map records{plain}, index{plain_index};
     with_index remote{records, index};
-    auto filter = *adaptive_bloom_filter::make(
-        {.capacity = 3'000, .false_positive_rate = 0.25, .hash = hasher{hash_key::from_seed(9)}, .repeatable = 9});
+    auto filter = *adaptive_bloom_filter::make({.capacity = 3'000,
+                                                .false_positive_rate = 0.25,
+                                                .hash = hasher{hash_key::from_seed(9)},
+                                                .random = repeatable(9)});
     const auto reads = [&] {
         return records.counts().range_reads + index.counts().range_reads + records.counts().point_reads +
                index.counts().point_reads;
@@ -274,8 +276,10 @@ digest of_pairs(const void*, key_view key) noexcept {
 TEST(adaptive_bloom, a_key_with_the_digest_of_a_stored_key_is_a_true_positive_until_both_are_erased) {
     memory_map plain, plain_index;
     with_index remote{plain, plain_index};
-    auto filter = *adaptive_bloom_filter::make(
-        {.capacity = 100, .false_positive_rate = 0.25, .hash = hasher::custom(of_pairs, nullptr), .repeatable = 1});
+    auto filter = *adaptive_bloom_filter::make({.capacity = 100,
+                                                .false_positive_rate = 0.25,
+                                                .hash = hasher::custom(of_pairs, nullptr),
+                                                .random = repeatable(1)});
     const key_view one{"pair 1"}, other{"pair 2"};
     for (const key_view each : {one, other}) {
         ASSERT_TRUE(plain.put(filter.hash()(each), each));

@@ -27,7 +27,7 @@ struct shared_filter {
         : filter{*adaptive_bloom_filter::make({.capacity = capacity,
                                                .false_positive_rate = rate,
                                                .hash = hasher{hash_key::from_seed(3)},
-                                               .repeatable = 3})} {}
+                                               .random = repeatable(3)})} {}
 
     void put(std::uint64_t key) {
         if (!map.put(filter.hash()(key), integer_key{key}.view())) ++failed;

@@ -148,7 +148,7 @@ TEST(broom_abuse, digests_of_few_bits_cost_false_positives_and_no_stored_key) {
             auto filter = *broom_filter::make({.capacity = universe / 8,
                                                .hash = hasher::custom(short_digests::make, &few),
                                                .history = static_cast<broom_history>(history),
-                                               .repeatable = 26});
+                                               .random = repeatable(26)});
             memory_map remote;
             std::vector<bool> member(universe);
             test::splitmix chance{27};
@@ -196,7 +196,7 @@ TEST(broom_abuse, keys_of_one_position_fill_one_bin_and_none_is_lost) {
     };
     for (const bool grows : {false, true}) {
         auto filter = *broom_filter::make(
-            {.capacity = 40, .hash = hasher::custom(one_position, nullptr), .grows = grows, .repeatable = 28});
+            {.capacity = 40, .hash = hasher::custom(one_position, nullptr), .grows = grows, .random = repeatable(28)});
         memory_map remote;
         std::uint64_t members = 0;
         for (std::uint64_t key = 0; key < 300; ++key) {
@@ -229,7 +229,8 @@ TEST(broom_abuse, keys_of_every_length_are_keys) {
     for (const std::size_t length : {100u, 1023u, 1024u, 1025u, 65'536u}) keys.insert(std::string(length, 'k'));
     keys.insert(std::string{"\0", 1});
     keys.insert(std::string{"\0\0", 2});
-    auto filter = *broom_filter::make({.capacity = 40, .hash = hasher{hash_key::from_seed(30)}, .repeatable = 31});
+    auto filter =
+        *broom_filter::make({.capacity = 40, .hash = hasher{hash_key::from_seed(30)}, .random = repeatable(31)});
     memory_map remote;
     for (const std::string& key : keys) {
         ASSERT_TRUE(remote.put(filter.hash()(key_view{key}), key_view{key}));

@@ -56,7 +56,7 @@ broom_options small_options(double rate, broom_history history, bool grows) {
             .key_is_new = true,
             .history = history,
             .grows = grows,
-            .repeatable = 3};
+            .random = repeatable(3)};
 }
 
 TEST(broom_assume_present, random_operations_lose_no_key) {

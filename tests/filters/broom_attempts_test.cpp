@@ -21,7 +21,8 @@ namespace {
 class world final : public range_source {
   public:
     explicit world(bool grows)
-        : made_{*core::make({.grows = grows, .repeatable = 3}, hash, shape::for_rate(0x1p-8), 8)}, filter{*made_} {}
+        : made_{*core::make({.grows = grows, .random = repeatable(3)}, hash, shape::for_rate(0x1p-8), 8)},
+          filter{*made_} {}
     ~world() = default;
 
     result<void> read(position_range range, population& into) override {

@@ -92,7 +92,7 @@ broom_options options_for(std::uint64_t capacity, double rate, bool grows) {
             .false_positive_rate = rate,
             .hash = hasher{hash_key::from_seed(21)},
             .grows = grows,
-            .repeatable = 4};
+            .random = repeatable(4)};
 }
 
 std::vector<std::uint64_t> some_keys(std::uint64_t seed, std::size_t count) {

@@ -28,7 +28,8 @@ const hasher& the_hash() {
 }
 
 broom_options options_for(std::uint64_t capacity, double rate, bool grows = true) {
-    return {.capacity = capacity, .false_positive_rate = rate, .hash = the_hash(), .grows = grows, .repeatable = 6};
+    return {
+        .capacity = capacity, .false_positive_rate = rate, .hash = the_hash(), .grows = grows, .random = repeatable(6)};
 }
 
 // Distinct keys in random order, and an R that holds them.

@@ -29,7 +29,7 @@ struct world {
 
     world(std::uint64_t bins, double rate, std::uint64_t seed)
         : hash{hash_key::from_seed(seed)},
-          made{*core::make({.grows = false, .repeatable = seed}, hash, shape::for_rate(rate), bins)},
+          made{*core::make({.grows = false, .random = repeatable(seed)}, hash, shape::for_rate(rate), bins)},
           filter{*made} {}
 
     remote_source<counting_map<memory_map>> source(const std::uint64_t& key) {
@@ -249,7 +249,7 @@ TEST(broom_core, a_colliding_insert_over_a_failing_store_takes_exactly_one_entry
 TEST(broom_core, a_rebuild_from_the_remote_map_restores_every_key) {
     world w{32, 0x1p-8, 8};
     for (std::uint64_t key = 0; key < 32 * 44; ++key) w.insert(key);
-    const auto fresh = *core::make({.grows = false, .repeatable = 99}, w.hash, shape::for_rate(0x1p-8), 40);
+    const auto fresh = *core::make({.grows = false, .random = repeatable(99)}, w.hash, shape::for_rate(0x1p-8), 40);
     const std::uint64_t nobody = 0;
     auto from = w.source(nobody);
     ASSERT_TRUE(fresh->rebuild(from));

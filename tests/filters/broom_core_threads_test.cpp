@@ -24,7 +24,8 @@ struct shared_world {
     core& filter;
 
     shared_world(std::uint64_t bins, double rate)
-        : made{*core::make({.grows = false, .repeatable = 1}, hash, shape::for_rate(rate), bins)}, filter{*made} {}
+        : made{*core::make({.grows = false, .random = repeatable(1)}, hash, shape::for_rate(rate), bins)},
+          filter{*made} {}
 
     static key_view bytes(const std::uint64_t& key) {
         return key_view{reinterpret_cast<const std::byte*>(&key), sizeof key};

@@ -21,7 +21,7 @@ struct crowded_bin {
     memory_map remote;
     std::unique_ptr<core> filter;
 
-    crowded_bin() : filter{*core::make({.grows = false, .repeatable = 3}, hash, shape::for_rate(0x1p-8), 1)} {
+    crowded_bin() : filter{*core::make({.grows = false, .random = repeatable(3)}, hash, shape::for_rate(0x1p-8), 1)} {
         for (std::uint64_t key = 0; key < 54; ++key) {
             EXPECT_TRUE(remote.put(hash(key), integer_key{key}.view()));
             EXPECT_EQ(insert(key), insert_outcome::inserted);

@@ -235,7 +235,7 @@ TEST(broom_faults, a_filter_is_built_from_a_store_with_more_keys_than_its_capaci
             const integer_key bytes{key};
             ASSERT_TRUE(remote.put(hash(key), bytes.view()));
         }
-        const auto built = broom_filter::build({.capacity = 100, .hash = hash, .repeatable = 1}, remote);
+        const auto built = broom_filter::build({.capacity = 100, .hash = hash, .random = repeatable(1)}, remote);
         ASSERT_TRUE(built) << keys << " keys: " << built.error().message();
         EXPECT_EQ(built->stats().keys, keys);
         const auto sound = built->audit(remote);

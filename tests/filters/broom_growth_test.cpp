@@ -38,7 +38,8 @@ bool insert(broom_filter& filter, map_that_goes_down& remote, std::uint64_t key)
 }
 
 TEST(broom_growth, a_moved_bin_that_overflows_makes_the_filter_grow_once_more) {
-    auto filter = *broom_filter::make({.capacity = 500, .hash = hasher{hash_key::from_seed(11)}, .repeatable = 7});
+    auto filter =
+        *broom_filter::make({.capacity = 500, .hash = hasher{hash_key::from_seed(11)}, .random = repeatable(7)});
     map_that_goes_down remote;
     std::vector<std::uint64_t> stored;
     std::uint64_t key = 0;
@@ -75,7 +76,8 @@ TEST(broom_growth, a_moved_bin_that_overflows_makes_the_filter_grow_once_more) {
 // A bin with more than two thirds of its backyard in use makes the filter grow. Until growth moves
 // that bin, more keys are inserted into it.
 TEST(broom_growth, a_crowded_bin_that_has_not_moved_yet_makes_the_filter_grow_only_once) {
-    auto filter = *broom_filter::make({.capacity = 2000, .hash = hasher{hash_key::from_seed(12)}, .repeatable = 7});
+    auto filter =
+        *broom_filter::make({.capacity = 2000, .hash = hasher{hash_key::from_seed(12)}, .random = repeatable(7)});
     map_that_goes_down remote;
     const std::uint64_t bins = filter.details().bins;
     const std::uint64_t crowded = range_of_bin(bins - 1, bins).first;

@@ -22,7 +22,7 @@ TEST(broom_late_readers, with_the_state_of_a_replaced_table_miss_no_stored_key) 
     for (const double rate : {0x1p-8, 0x1p-13}) {
         const hasher hash{hash_key::from_seed(3)};
         const shape form = shape::for_rate(rate);
-        const auto filter = *core::make({.hash = hash, .key_is_new = true, .repeatable = 4}, hash, form, 2100);
+        const auto filter = *core::make({.hash = hash, .key_is_new = true, .random = repeatable(4)}, hash, form, 2100);
         memory_map remote;
         std::vector<digest> members;
         const auto insert_more = [&](std::uint64_t keys) {
@@ -78,7 +78,7 @@ TEST(broom_late_readers, on_other_threads_miss_no_stored_key_while_pages_are_giv
     const std::uint64_t first_keys = 95'000;
     const std::uint64_t keys = test::effort(420'000, 120'000, 4'000'000);
     auto filter =
-        *broom_filter::make({.capacity = first_keys, .hash = hasher{hash_key::from_seed(8)}, .repeatable = 9});
+        *broom_filter::make({.capacity = first_keys, .hash = hasher{hash_key::from_seed(8)}, .random = repeatable(9)});
     memory_map remote;
     std::atomic<std::uint64_t> inserted = 0;
     std::atomic<bool> stop = false;

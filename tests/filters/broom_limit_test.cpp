@@ -26,7 +26,7 @@ struct limited {
     explicit limited(broom_options options)
         : filter{[&] {
               options.hash = hasher{hash_key::from_seed(2)};
-              options.repeatable = 3;
+              options.random = repeatable(3);
               auto made = broom_filter::make(options);
               EXPECT_TRUE(made) << made.error().message();
               return *std::move(made);

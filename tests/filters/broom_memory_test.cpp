@@ -46,7 +46,7 @@ struct accounted {
 
     accounted(std::uint64_t bins, double rate, broom_options options = {}) {
         options.false_positive_rate = rate;
-        options.repeatable = 6;
+        options.random = repeatable(6);
         const test::owned_blocks::recording on{ledger};
         filter = *core::make(options, hash, shape::for_rate(rate), bins);
     }

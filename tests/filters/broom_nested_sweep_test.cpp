@@ -117,7 +117,7 @@ class history_run {
                                        .key_is_new = setup.seed % 7 < 3,
                                        .history = setup.history,
                                        .grows = setup.grows,
-                                       .repeatable = setup.seed})},
+                                       .random = repeatable(setup.seed)})},
           first_bins_{filter_.details().bins},
           crowd_(first_bins_),
           keys_(setup.universe),

@@ -81,7 +81,7 @@ broom_options options_for(std::uint64_t capacity, double rate = 0x1p-8) {
             .false_positive_rate = rate,
             .hash = hasher{hash_key::from_seed(capacity)},
             .key_is_new = true,
-            .repeatable = 5};
+            .random = repeatable(5)};
 }
 
 TEST(broom_save_pieces, no_operation_waits_for_the_sink) {

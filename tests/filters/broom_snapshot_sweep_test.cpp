@@ -21,7 +21,7 @@ bytes after_use(std::uint64_t keys, double rate, bool growing) {
                                        .hash = hasher{hash_key::from_seed(keys)},
                                        .key_is_new = keys % 2 == 0,
                                        .grows = growing,
-                                       .repeatable = 3});
+                                       .random = repeatable(3)});
     memory_map remote;
     for (std::uint64_t key = 0; key < keys; ++key) {
         EXPECT_TRUE(remote.put(filter.hash()(key), key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}));

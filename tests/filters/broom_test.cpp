@@ -43,7 +43,7 @@ TEST(broom, kernels_agree_with_the_scalar_version_in_every_state) {
             auto filter = *broom_filter::make({.capacity = 3000,
                                                .false_positive_rate = rate,
                                                .hash = hasher{hash_key::from_seed(9)},
-                                               .repeatable = 5});
+                                               .random = repeatable(5)});
             memory_map remote;
             test::splitmix chance{4};
             std::vector<std::uint64_t> asked(1000);
@@ -72,7 +72,8 @@ TEST(broom, kernels_agree_with_the_scalar_version_in_every_state) {
 }
 
 TEST(broom, grows_past_its_capacity_without_losing_a_key) {
-    auto filter = *broom_filter::make({.capacity = 500, .hash = hasher{hash_key::from_seed(3)}, .repeatable = 7});
+    auto filter =
+        *broom_filter::make({.capacity = 500, .hash = hasher{hash_key::from_seed(3)}, .random = repeatable(7)});
     memory_map remote;
     for (std::uint64_t key = 0; key < 20'000; ++key) {
         put(remote, filter, key);
@@ -91,7 +92,7 @@ TEST(broom, grows_past_its_capacity_without_losing_a_key) {
 
 TEST(broom, a_loaded_filter_answers_as_before_and_draws_salts_of_its_own) {
     for (const double rate : {0x1p-8, 0x1p-13}) {
-        auto filter = *broom_filter::make({.capacity = 700, .false_positive_rate = rate, .repeatable = 7});
+        auto filter = *broom_filter::make({.capacity = 700, .false_positive_rate = rate, .random = repeatable(7)});
         memory_map remote;
         // Ends during a growth, so that two tables are saved.
         std::uint64_t key = 0;
@@ -127,8 +128,8 @@ TEST(broom, an_old_snapshot_costs_one_certain_false_positive_per_bin) {
     std::uint64_t again = 0;
     constexpr std::uint64_t games = 100;
     for (std::uint64_t game = 0; game < games; ++game) {
-        auto filter =
-            *broom_filter::make({.capacity = 45, .hash = hasher{hash_key::from_seed(game)}, .repeatable = game});
+        auto filter = *broom_filter::make(
+            {.capacity = 45, .hash = hasher{hash_key::from_seed(game)}, .random = repeatable(game)});
         ASSERT_EQ(filter.details().bins, 1u);
         memory_map remote;
         for (std::uint64_t key = 0; key < 40; ++key) {

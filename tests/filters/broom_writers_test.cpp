@@ -330,7 +330,7 @@ void join_at_many_moments(std::uint64_t capacity, bool grows) {
                                    .hash = hasher{hash_key::from_seed(round)},
                                    .key_is_new = round % 2 == 0,
                                    .grows = grows,
-                                   .repeatable = round},
+                                   .random = repeatable(round)},
                                   keys_each};
             race.run(keys_each * round / rounds, round / 2 % 2 == 0);
             if (testing::Test::HasFailure()) return;
@@ -419,7 +419,7 @@ TEST(broom_writers, batched_look_ups_beside_one_writer_give_no_false_negative) {
                               .false_positive_rate = rate,
                               .hash = hasher{hash_key::from_seed(21)},
                               .grows = grows,
-                              .repeatable = 4},
+                              .random = repeatable(4)},
                              keys};
             race.run();
         }
@@ -427,7 +427,8 @@ TEST(broom_writers, batched_look_ups_beside_one_writer_give_no_false_negative) {
 }
 
 TEST(broom_writers, a_filter_whose_first_writer_has_ended_keeps_working) {
-    auto filter = *broom_filter::make({.capacity = 1000, .hash = hasher{hash_key::from_seed(3)}, .repeatable = 3});
+    auto filter =
+        *broom_filter::make({.capacity = 1000, .hash = hasher{hash_key::from_seed(3)}, .random = repeatable(3)});
     memory_map remote;
     for (std::uint64_t thread = 0; thread < 8; ++thread) {
         std::jthread{[&] {

@@ -45,7 +45,7 @@ inline cuckoo_options cuckoo_made(const cuckoo_form& form, std::uint64_t capacit
     options.tables = form.tables;
     options.bin_slots = form.bin_slots;
     options.load = form.load;
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     return options;
 }
 

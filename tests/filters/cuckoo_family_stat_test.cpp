@@ -33,7 +33,7 @@ Filter filled(std::uint64_t capacity, unsigned bits, std::uint64_t keys, std::ui
     options.capacity = capacity;
     options.fingerprint_bits = bits;
     options.hash = hasher{hash_key::from_seed(bits)};
-    options.repeatable = bits;
+    options.random = repeatable(bits);
     memory_map map;
     memory_slots slots;
     with_slots remote{map, slots};

@@ -114,7 +114,7 @@ TEST(cuckooing_threads, no_false_negative_while_large_tables_change_their_hash_f
     cuckoo_options options;
     options.capacity = keys;
     options.hash = hasher{hash_key::from_seed(5)};
-    options.repeatable = 5;
+    options.random = repeatable(5);
     shared_filter<cuckooing_filter> shared{options};
     for (std::uint64_t key = 0; key < keys; ++key) {
         ASSERT_TRUE(shared.map.put(shared.filter.hash()(key), integer_key{key}.view()));

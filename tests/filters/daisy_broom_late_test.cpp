@@ -40,7 +40,7 @@ daisy_plan plan() {
 daisy_broom_options options_with(std::uint64_t exception_bytes, bool late = true) {
     daisy_broom_options options;
     options.hash = hasher{hash_key::from_seed(5)};
-    options.repeatable = 5;
+    options.random = repeatable(5);
     options.exception_bytes = exception_bytes;
     options.deferred_band = late;
     return options;

@@ -99,7 +99,7 @@ class driven {
     static daisy_broom_options options(std::uint64_t seed, std::uint64_t exception_bytes, bool late) {
         daisy_broom_options made;
         made.hash = hasher{hash_key::from_seed(seed)};
-        made.repeatable = seed;
+        made.random = repeatable(seed);
         made.exception_bytes = exception_bytes;
         made.deferred_band = late;
         return made;

@@ -29,7 +29,7 @@ using filter = daisy_broom_filter<test::scripted_oracle>;
 filter after_use(std::uint64_t keys, memory_map& remote, bool late = false) {
     daisy_broom_options options;
     options.hash = hasher{hash_key::from_seed(keys)};
-    options.repeatable = 3;
+    options.random = repeatable(3);
     options.exception_bytes = 4 * absent_cells::bucket_bytes;
     options.deferred_band = late;
     auto f = *filter::make(options, test::daisy_world_plan(static_cast<double>(keys)),

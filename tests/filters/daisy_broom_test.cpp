@@ -43,7 +43,7 @@ daisy_plan plan_by_digit() {
 daisy_broom_options seeded(std::uint64_t seed) {
     daisy_broom_options options;
     options.hash = hasher{hash_key::from_seed(seed)};
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     options.exception_bytes = 16'384;
     return options;
 }

@@ -42,7 +42,7 @@ class history {
           filter_{*filter::make({.hash = hasher{hash_key::from_seed(seed)},
                                  .exception_bytes = 2 * absent_cells::bucket_bytes,
                                  .deferred_band = late,
-                                 .repeatable = seed},
+                                 .random = repeatable(seed)},
                                 test::plan_of(terms, {{0, {0.6, 0}}, {9, {0.2, 0.5}}, {12, {0.2, 0.5}}}), oracle_)},
           stamps_(writers * keys_of_a_writer) {}
 
@@ -145,9 +145,9 @@ TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_built) {
     std::atomic<std::uint64_t> half_laid = 0;
     for (std::uint64_t round = 0; round < test::effort(150, 15, 4'000); ++round) {
         memory_map remote;
-        filter f =
-            *filter::make({.hash = hasher{hash_key::from_seed(round)}, .exception_bytes = 0, .repeatable = round},
-                          test::plan_of(terms, {{0, {0.9, 0}}, {12, {0.1, 1}}}), oracle);
+        filter f = *filter::make(
+            {.hash = hasher{hash_key::from_seed(round)}, .exception_bytes = 0, .random = repeatable(round)},
+            test::plan_of(terms, {{0, {0.9, 0}}, {12, {0.1, 1}}}), oracle);
         constexpr std::uint64_t keys = 600;
         const std::uint64_t keys_before = round % keys;  // inserted before the first false positive
         std::atomic<std::uint64_t> written = 0, adapted = 0, missed = 0, failed = 0;

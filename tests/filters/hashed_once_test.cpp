@@ -45,7 +45,7 @@ struct made_of;
 template <>
 struct made_of<broom_filter> {
     static broom_filter filter(const hasher& hash) {
-        return *broom_filter::make({.capacity = 300, .hash = hash, .repeatable = 7});
+        return *broom_filter::make({.capacity = 300, .hash = hash, .random = repeatable(7)});
     }
     static memory_map& remote(full_remote& all) { return all.records; }
     static bool hashes_anew(const broom_filter&) { return false; }
@@ -54,7 +54,7 @@ template <>
 struct made_of<adaptive_bloom_filter> {
     static adaptive_bloom_filter filter(const hasher& hash) {
         return *adaptive_bloom_filter::make(
-            {.capacity = capacity, .false_positive_rate = rate, .hash = hash, .repeatable = 7});
+            {.capacity = capacity, .false_positive_rate = rate, .hash = hash, .random = repeatable(7)});
     }
     static auto& remote(full_remote& all) { return all.indexed; }
     static bool hashes_anew(const adaptive_bloom_filter& filter) { return filter.details().rebuilds != 0; }
@@ -63,7 +63,7 @@ template <>
 struct made_of<cascade_filter> {
     static cascade_filter filter(const hasher& hash) {
         return *cascade_filter::make(
-            {.capacity = capacity, .false_positive_rate = rate, .hash = hash, .repeatable = 7});
+            {.capacity = capacity, .false_positive_rate = rate, .hash = hash, .random = repeatable(7)});
     }
     static auto& remote(full_remote& all) { return all.indexed; }
     static bool hashes_anew(const cascade_filter& filter) { return filter.details().rebuilds != 0; }
@@ -71,7 +71,8 @@ struct made_of<cascade_filter> {
 template <>
 struct made_of<cuckooing_filter> {
     static cuckooing_filter filter(const hasher& hash) {
-        return *cuckooing_filter::make({.capacity = 4'000, .fingerprint_bits = 5, .hash = hash, .repeatable = 7});
+        return *cuckooing_filter::make(
+            {.capacity = 4'000, .fingerprint_bits = 5, .hash = hash, .random = repeatable(7)});
     }
     static auto& remote(full_remote& all) { return all.slotted; }
     static bool hashes_anew(const cuckooing_filter& filter) { return filter.relays() != 0; }
@@ -196,7 +197,7 @@ TEST(hashed_once_broom, in_batches) {
     counting_hash counting;
     memory_map remote;
     broom_filter filter = *broom_filter::make(
-        {.capacity = 40'000, .false_positive_rate = 0x1p-22, .hash = counting.hash(), .repeatable = 7});
+        {.capacity = 40'000, .false_positive_rate = 0x1p-22, .hash = counting.hash(), .random = repeatable(7)});
     std::uint64_t others = 0;
     for (std::uint64_t first = 0; first < 10'000; first += 200) {
         std::array<std::uint64_t, 200> batch;

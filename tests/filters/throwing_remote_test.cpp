@@ -113,7 +113,7 @@ Options options_of() {
     options.capacity = capacity;
     options.false_positive_rate = 1.0 / 64;
     options.hash = hasher{hash_key::from_seed(5)};
-    options.repeatable = 5;
+    options.random = repeatable(5);
     return options;
 }
 
@@ -136,7 +136,7 @@ struct of_daisy_broom {
     static daisy_broom_options options() {
         daisy_broom_options options;
         options.hash = hasher{hash_key::from_seed(5)};
-        options.repeatable = 5;
+        options.random = repeatable(5);
         return options;
     }
     fuse burns{};

@@ -28,7 +28,7 @@ hasher test_hash() {
 template <class Filter>
 Filter empty_filter(std::uint64_t capacity) {
     if constexpr (std::is_same_v<Filter, broom_filter>)
-        return *broom_filter::make({.capacity = capacity, .hash = test_hash(), .repeatable = 7});
+        return *broom_filter::make({.capacity = capacity, .hash = test_hash(), .random = repeatable(7)});
     else
         return *Filter::make({.capacity = capacity, .hash = test_hash()});
 }

@@ -89,7 +89,7 @@ TEST(hashed_once, with_the_broom_filter_while_it_grows_and_collides) {
     for (const adapting when : {adapting::on_read, adapting::in_background, adapting::off}) {
         counting_hash counting;
         memory_store store{counting.hash()};
-        guarded users{*broom_filter::make({.capacity = 300, .hash = counting.hash(), .repeatable = 7}),
+        guarded users{*broom_filter::make({.capacity = 300, .hash = counting.hash(), .random = repeatable(7)}),
                       store,
                       {.adapt = when, .queued_adapts = 4096}};
         expect_one_hash_a_call(counting, users, 3'000);
@@ -128,7 +128,8 @@ TEST(hashed_once, with_a_filter_of_the_cuckoo_family) {
     memory_store records{counting.hash()};
     memory_slots slots;
     slotted_store store{records, slots};
-    guarded users{*cuckooing_filter::make({.capacity = 4'000, .hash = counting.hash(), .repeatable = 7}), store};
+    guarded users{*cuckooing_filter::make({.capacity = 4'000, .hash = counting.hash(), .random = repeatable(7)}),
+                  store};
     expect_one_hash_a_call(counting, users, 2'000);
     EXPECT_EQ(users.filter().relays(), 0u) << "new hash functions read all of R, and hash what they read";
     EXPECT_GT(users.counters().adapts, 10u);
@@ -138,7 +139,7 @@ TEST(hashed_once, with_a_filter_of_the_cuckoo_family) {
 TEST(hashed_once, the_control_is_hashed_twice) {
     counting_hash counting;
     memory_store store{counting.hash()};
-    guarded users{*broom_filter::make({.capacity = 300, .hash = counting.hash(), .repeatable = 7}), store};
+    guarded users{*broom_filter::make({.capacity = 300, .hash = counting.hash(), .random = repeatable(7)}), store};
     const std::string key = name(1);
     EXPECT_EQ(counting.during(key,
                               [&] {

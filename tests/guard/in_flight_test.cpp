@@ -46,7 +46,7 @@ template <class Core>
 bool is_answered_between_commit_and_filter() {
     memory_map inside;
     rehearsed remote{inside};
-    Core through{*broom_filter::make({.capacity = 100, .hash = test_hash(), .repeatable = 3}), remote};
+    Core through{*broom_filter::make({.capacity = 100, .hash = test_hash(), .random = repeatable(3)}), remote};
     const hashed_key ada{through.hash(), "ada"};
     const typename Core::entering in{through, ada};
     (void)*inside.put(ada.where(), "ada");
@@ -90,8 +90,8 @@ TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_finished) {
 TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_repaired) {
     memory_map inside;
     rehearsed remote{inside};
-    real_core through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false, .repeatable = 3}),
-                      remote};
+    real_core through{
+        *broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false, .random = repeatable(3)}), remote};
     std::vector<std::string> put;
     while (!through.any_range_needs_repair()) {
         put.push_back(key_number(put.size()));
@@ -135,7 +135,7 @@ struct throwing_store : memory_store {
 
 TEST(in_flight, a_key_whose_commit_threw_stays_maybe_until_it_is_repaired) {
     throwing_store store{test_hash()};
-    guarded guard{*broom_filter::make({.capacity = 100, .hash = test_hash(), .repeatable = 3}), store};
+    guarded guard{*broom_filter::make({.capacity = 100, .hash = test_hash(), .random = repeatable(3)}), store};
     ASSERT_TRUE(guard.put("bob", "v"));
     EXPECT_FALSE(guard.core().lacks_keys());
     store.throws = true;
@@ -151,7 +151,7 @@ TEST(in_flight, a_key_whose_commit_threw_stays_maybe_until_it_is_repaired) {
 TEST(in_flight, the_rest_of_a_batch_that_ended_halfway_stays_maybe_until_it_is_repaired) {
     memory_map inside;
     rehearsed remote{inside};
-    real_core through{*broom_filter::make({.capacity = 300, .hash = test_hash(), .repeatable = 3}), remote};
+    real_core through{*broom_filter::make({.capacity = 300, .hash = test_hash(), .random = repeatable(3)}), remote};
     const auto keys = sorted_keys(through.hash(), 0, 200);
     {
         real_core::entering in{through, in_flight_keys{std::span<const kept_key>{keys}, &kept_key::where}};
@@ -172,7 +172,8 @@ TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no
         memory_map inside;
         rehearsed remote{inside};
         real_core through{
-            *broom_filter::make({.capacity = 60000, .false_positive_rate = rate, .hash = test_hash(), .repeatable = 5}),
+            *broom_filter::make(
+                {.capacity = 60000, .false_positive_rate = rate, .hash = test_hash(), .random = repeatable(5)}),
             remote};
         const auto put = [&](const std::vector<kept_key>& keys, const auto& between) {
             real_core::entering in{through, in_flight_keys{std::span<const kept_key>{keys}, &kept_key::where}};
@@ -206,7 +207,7 @@ TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no
 TEST(in_flight, a_key_is_never_denied_between_its_put_and_its_erase_with_8_writers) {
     constexpr std::uint64_t writers = 8, keys_each = 64;
     memory_store store{test_hash()};
-    guarded guard{*broom_filter::make({.capacity = 2000, .hash = test_hash(), .repeatable = 7}), store};
+    guarded guard{*broom_filter::make({.capacity = 2000, .hash = test_hash(), .random = repeatable(7)}), store};
     std::array<std::array<std::atomic<std::uint64_t>, keys_each>, writers> certain{};  // odd: present
     std::atomic<bool> done{false};
     std::atomic<std::uint64_t> denied{0}, checked{0}, denied_seen{0};

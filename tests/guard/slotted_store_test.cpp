@@ -73,7 +73,7 @@ class slotted_guard : public ::testing::Test {
 
     static Filter empty_filter(std::uint64_t capacity, unsigned bits = 8) {
         return *Filter::make(
-            {.capacity = capacity, .fingerprint_bits = bits, .hash = test_hash(), .repeatable = std::uint64_t{7}});
+            {.capacity = capacity, .fingerprint_bits = bits, .hash = test_hash(), .random = repeatable(7)});
     }
 
     memory_store store_{test_hash()};
@@ -243,7 +243,7 @@ TYPED_TEST(slotted_guard, a_filter_built_from_a_full_store_has_all_its_keys) {
         for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     }
     auto filter =
-        TypeParam::build({.capacity = 1000, .hash = test_hash(), .repeatable = std::uint64_t{8}}, this->both_.remote());
+        TypeParam::build({.capacity = 1000, .hash = test_hash(), .random = repeatable(8)}, this->both_.remote());
     ASSERT_TRUE(filter) << filter.error().message();
     guarded guard{*std::move(filter), this->both_};
     for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;

@@ -110,7 +110,7 @@ TEST(contenders, play_the_same_game_for_the_same_seed) {
 TEST(contenders, of_the_cuckoo_family_insert_erase_and_restart) {
     cuckoo_options options;
     options.capacity = 300;
-    options.repeatable = 1;
+    options.random = repeatable(1);
     options.hash = hasher{hash_key::from_seed(1)};
     cuckoo_arena<cuckooing_filter> at{options};
     at.fill(200);

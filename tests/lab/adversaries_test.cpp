@@ -25,7 +25,7 @@ broom_options small_filter(const stage& plays_on, double rate) {
     options.false_positive_rate = rate;
     options.hash = hasher{hash_key::from_seed(7)};
     options.grows = false;
-    options.repeatable = 7;
+    options.random = repeatable(7);
     return options;
 }
 

@@ -17,7 +17,7 @@ namespace genista::broom_paper_lies_test {
 namespace {
 
 broom_paper_options options_of(double rate, std::uint64_t seed, std::uint64_t capacity = 100) {
-    return {.capacity = capacity, .false_positive_rate = rate, .repeatable = seed};
+    return {.capacity = capacity, .false_positive_rate = rate, .random = repeatable(seed)};
 }
 constexpr double rates[] = {0x1p-3, 0x1p-7};  // the small design, the large one
 

@@ -39,7 +39,7 @@ constexpr std::array forms = {
 broom_paper_options made(const form& f, std::uint64_t capacity, std::uint64_t seed) {
     return {.capacity = capacity,
             .false_positive_rate = f.rate,
-            .repeatable = seed,
+            .random = repeatable(seed),
             .rehashed_by_adapt = f.rehashed,
             .ghosts = f.ghosts,
             .rehashing = f.rehashing};

@@ -26,10 +26,10 @@ static_assert(adaptive_filter<broom_paper_filter, two_maps>);
 static_assert(!local_filter<broom_paper_filter>);
 
 broom_paper_options small_one(std::uint64_t seed = 1, std::uint64_t capacity = 100) {
-    return {.capacity = capacity, .false_positive_rate = 0x1p-4, .repeatable = seed};
+    return {.capacity = capacity, .false_positive_rate = 0x1p-4, .random = repeatable(seed)};
 }
 broom_paper_options large_one(std::uint64_t seed = 1, std::uint64_t capacity = 100) {
-    return {.capacity = capacity, .false_positive_rate = 0x1p-7, .repeatable = seed};
+    return {.capacity = capacity, .false_positive_rate = 0x1p-7, .random = repeatable(seed)};
 }
 
 void expect_sound(test::paper_world& w) {
@@ -241,7 +241,7 @@ std::uint64_t count_returns(broom_paper_options options, std::uint64_t seeds, st
     std::uint64_t again = 0;
     constexpr std::uint64_t keys = 40;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        options.repeatable = seed;
+        options.random = repeatable(seed);
         const auto found = find_collision(options, keys);
         if (!found) continue;
         test::paper_world w{options};
@@ -356,7 +356,7 @@ TEST(broom_paper, bits_are_reclaimed_under_endless_repairs) {
 TEST(broom_paper, no_group_is_full_even_with_short_remainders) {
     for (const double rate : {0.5, 0.25, 0.125, 0x1p-4}) {
         constexpr std::uint64_t keys = 1'500;
-        test::paper_world w{{.capacity = keys, .false_positive_rate = rate, .repeatable = 12}};
+        test::paper_world w{{.capacity = keys, .false_positive_rate = rate, .random = repeatable(12)}};
         for (std::uint64_t key = 0; key < keys; ++key) ASSERT_TRUE(w.insert(key));
         for (std::uint64_t i = 0; i < 2 * keys; ++i) ASSERT_TRUE(w.filter.adapt(*w.find_false_positive(), w.truth));
         EXPECT_EQ(w.filter.details().rebuilds, 0u) << rate;
@@ -420,7 +420,7 @@ TEST(broom_paper, remote_calls_are_as_many_as_the_header_says) {
 TEST(broom_paper, the_index_of_a_former_filter_is_cleared) {
     test::paper_world w{small_one()};
     for (std::uint64_t key = 0; key < 50; ++key) ASSERT_TRUE(w.insert(key));
-    auto next = *broom_paper_filter::make({.capacity = 100, .hash = w.filter.hash(), .repeatable = 9});
+    auto next = *broom_paper_filter::make({.capacity = 100, .hash = w.filter.hash(), .random = repeatable(9)});
     EXPECT_FALSE(next.audit(w.truth)) << "stored keys are answered no";
     ASSERT_EQ(*next.insert(std::uint64_t{7}, w.truth), insert_outcome::inserted);
     EXPECT_EQ(w.index_records(), 2u);

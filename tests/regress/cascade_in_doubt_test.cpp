@@ -30,7 +30,7 @@ TEST(cascade_in_doubt, a_cascade_takes_no_more_keys_than_a_rebuild_has_room_for)
         auto filter = *cascade_filter::make({.capacity = capacity,
                                              .false_positive_rate = 0.25,
                                              .hash = hasher{hash_key::from_seed(seed)},
-                                             .repeatable = seed});
+                                             .random = repeatable(seed)});
         memory_map records;
         losing_map index;
         with_index remote{records, index};

@@ -35,7 +35,8 @@ TEST(replaced_records, of_another_band_cost_daisy_broom_no_key) {
         [terms](std::uint64_t key) { return test::odds_of_class(key % 4 == 0 ? 0 : 7, terms); });
     const daisy_plan plan = test::plan_of(terms, {{0, {0.25, 0.0001}}, {7, {0.75, 0.9}}});
     for (const auto by : {replacing_map::with::its_predecessor, replacing_map::with::a_stray}) {
-        auto filter = *filter_type::make({.hash = hasher{hash_key::from_seed(5)}, .repeatable = 5}, plan, oracle);
+        auto filter =
+            *filter_type::make({.hash = hasher{hash_key::from_seed(5)}, .random = repeatable(5)}, plan, oracle);
         ASSERT_NE(filter.band_of(integer_key{0u}.view()), filter.band_of(integer_key{1u}.view()));
         replacing_map remote;
         for (std::uint64_t key = 0; key < stored; ++key) {
@@ -110,7 +111,7 @@ void adapt_with_repeated_records(std::uint64_t seed) {
     options.capacity = keys;
     options.false_positive_rate = 0.25;
     options.hash = hasher{hash_key::from_seed(seed)};
-    options.repeatable = seed;
+    options.random = repeatable(seed);
     for (const bool in_index : {true, false}) {
         auto filter = *Filter::make(options);
         replacing_map records, index;

@@ -26,8 +26,8 @@ using rocks::filter_origin;
 clustered_db_options test_options() {
     clustered_db_options options;
     options.store.rocksdb.env = unsynced_env();
-    options.store.key = hash_key::from_seed(3);
-    options.filter = {.capacity = 1000, .repeatable = 4};
+    options.store.random = repeatable(3);
+    options.filter = {.capacity = 1000, .random = repeatable(4)};
     options.snapshotter.every = std::chrono::milliseconds{10};
     return options;
 }

@@ -27,7 +27,7 @@ std::string key_number(std::uint64_t number) {
 
 clustered_options test_options() {
     clustered_options options;
-    options.key = hash_key::from_seed(11);
+    options.random = repeatable(11);
     options.rocksdb.env = unsynced_env();
     return options;
 }
@@ -41,7 +41,8 @@ std::unique_ptr<clustered_store> open_store(const std::string& path) {
 using broom_guard = guarded<broom_filter, clustered_store>;
 
 broom_guard guard_of(clustered_store& store) {
-    auto filter = broom_filter::build({.capacity = 5000, .hash = store.hash(), .repeatable = 7}, store.remote());
+    auto filter =
+        broom_filter::build({.capacity = 5000, .hash = store.hash(), .random = repeatable(7)}, store.remote());
     EXPECT_TRUE(filter);
     return broom_guard{*std::move(filter), store};
 }

@@ -35,9 +35,9 @@ TEST(hashed_once, by_the_calls_of_a_clustered_database) {
     const scratch here;
     rocks::clustered_db_options options;
     options.store.rocksdb.env = unsynced_env();
-    options.store.key = hash_key::from_seed(5);
+    options.store.random = repeatable(5);
     options.filter.capacity = 300;
-    options.filter.repeatable = 9;
+    options.filter.random = repeatable(9);
     options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
     auto opened = rocks::clustered_db::open(here.path(), options);
     ASSERT_TRUE(opened) << opened.error().message();

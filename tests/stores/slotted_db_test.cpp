@@ -45,7 +45,7 @@ rocks::slot_records_options slots_in(rocksdb::Env* env, bool cold = false) {
 
 std::unique_ptr<both_databases> open_both(const scratch& here, rocks::slot_records_options slots_options) {
     rocks::clustered_options options;
-    options.key = hash_key::from_seed(11);
+    options.random = repeatable(11);
     options.rocksdb.env = unsynced_env();
     auto store = clustered_store::open(here.path("store"), options);
     auto slots = slot_records::open(here.path("slots"), std::move(slots_options));
@@ -61,9 +61,9 @@ class slotted_db : public ::testing::Test {
     static_assert(guard_type::core_type::learns);
 
     static guard_type guard_of(both_databases& both, std::uint64_t capacity) {
-        auto filter = Filter::build(
-            {.capacity = capacity, .fingerprint_bits = 8u, .hash = both.hash(), .repeatable = std::uint64_t{7}},
-            both.remote());
+        auto filter =
+            Filter::build({.capacity = capacity, .fingerprint_bits = 8u, .hash = both.hash(), .random = repeatable(7)},
+                          both.remote());
         EXPECT_TRUE(filter) << filter.error().message();
         return guard_type{*std::move(filter), both};
     }

@@ -44,7 +44,7 @@ class adaptive_bloom_world {
         return {.capacity = p.capacity,
                 .false_positive_rate = p.rate,
                 .hash = hasher{hash_key::from_seed(p.seed)},
-                .repeatable = p.seed};
+                .random = repeatable(p.seed)};
     }
 
     // Faults in this share of the calls of both halves. Every kind of failure but a lagging

@@ -58,7 +58,7 @@ class history_check {
                                               .hash = hasher{hash_key::from_seed(setup.seed)},
                                               .history = static_cast<broom_history>(setup.history),
                                               .grows = setup.grows,
-                                              .repeatable = setup.seed})},
+                                              .random = repeatable(setup.seed)})},
           stamps_(setup.writers * setup.keys_per_writer) {}
 
     history_events run(findings& wrong) {

@@ -93,7 +93,7 @@ class broom_world {
                                              .hash = setup.hash ? *setup.hash : hasher{hash_key::from_seed(setup.seed)},
                                              .history = static_cast<broom_history>(setup.history),
                                              .grows = setup.grows,
-                                             .repeatable = setup.seed})},
+                                             .random = repeatable(setup.seed)})},
           bitmap_(words_for(setup.universe)),
           chance{setup.seed ^ 0x6e6f6e65},
           next_absent_key_{setup.universe + 64} {}

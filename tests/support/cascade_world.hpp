@@ -21,13 +21,13 @@ namespace genista::test {
     return {.capacity = capacity,
             .false_positive_rate = rate,
             .hash = hasher{hash_key::from_seed(seed)},
-            .repeatable = seed};
+            .random = repeatable(seed)};
 }
 
 class cascade_world : public driven_world<cascade_filter> {
   public:
     explicit cascade_world(const cascade_options& options, std::uint64_t universe = 0)
-        : driven_world{*cascade_filter::make(options), options.repeatable.value_or(1) ^ 0x63617363, universe,
+        : driven_world{*cascade_filter::make(options), options.random.seed().value_or(1) ^ 0x63617363, universe,
                        options.capacity} {}
 
     // Sets the share for both halves.

@@ -42,9 +42,9 @@ class cuckoo_world : public driven_world<Filter> {
     using base::filter, base::chance, base::plain, base::faulty, base::wrong, base::fixed;
     using typename base::bytes, typename base::faulty_records;
 
-    // `options.repeatable` is the seed of everything.
+    // `options.random` is the seed of everything.
     explicit cuckoo_world(const cuckoo_options& options, std::uint64_t universe = 0)
-        : base{*Filter::make(base::with_hash(options)), options.repeatable.value_or(1) ^ 0x6375636b, universe,
+        : base{*Filter::make(base::with_hash(options)), options.random.seed().value_or(1) ^ 0x6375636b, universe,
                options.capacity} {}
 
     // Sets the share for both halves.

@@ -84,7 +84,7 @@ class driven_world {
 
     template <class Options>
     static Options with_hash(Options options) {
-        if (!options.hash) options.hash = hasher{hash_key::from_seed(options.repeatable.value_or(1))};
+        if (!options.hash) options.hash = hasher{hash_key::from_seed(options.random.seed().value_or(1))};
         return options;
     }
 

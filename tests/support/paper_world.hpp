@@ -48,9 +48,9 @@ namespace genista::test {
 
 class paper_world : public driven_world<broom_paper_filter> {
   public:
-    // `options.repeatable` is the seed of everything.
+    // `options.random` is the seed of everything.
     explicit paper_world(const broom_paper_options& options, std::uint64_t universe = 0)
-        : driven_world{*broom_paper_filter::make(with_hash(options)), options.repeatable.value_or(1) ^ 0x70617065,
+        : driven_world{*broom_paper_filter::make(with_hash(options)), options.random.seed().value_or(1) ^ 0x70617065,
                        universe, options.capacity} {}
 
     // Sets the share for both halves.

@@ -122,7 +122,7 @@ TEST(bench_computed_map, serves_more_threads_than_it_has_seats) {
 TEST(bench_computed_map, makes_a_filter_that_an_audit_accepts) {
     const hasher hash{hash_key::from_seed(6)};
     computed_map computed{hash, {.keys = 50'000, .slices = 8, .seats = 2}};
-    auto filter = broom_filter::build({.capacity = 50'000, .hash = hash, .repeatable = 1}, computed, 2);
+    auto filter = broom_filter::build({.capacity = 50'000, .hash = hash, .random = repeatable(1)}, computed, 2);
     ASSERT_TRUE(filter);
     EXPECT_EQ(filter->stats().keys, 50'000u);
     EXPECT_TRUE(filter->audit(computed));

@@ -105,8 +105,8 @@ TEST(bench_flat_slots, their_meter_counts_what_a_filter_reads) {
     clocked_slots<flat_slots> clocked{flat};
     memory_map records;
     with_slots remote{records, clocked};
-    auto filter = cuckooing_filter::make(
-        {.capacity = 500, .hash = hasher{hash_key::from_seed(8)}, .repeatable = std::uint64_t{1}});
+    auto filter =
+        cuckooing_filter::make({.capacity = 500, .hash = hasher{hash_key::from_seed(8)}, .random = repeatable(1)});
     ASSERT_TRUE(filter);
     const remote_meter before = remote_meter::of_this_thread();
     for (std::uint64_t key = 0; key < 500; ++key) {

@@ -64,7 +64,8 @@ TEST(bench_stalls, a_gap_is_no_longer_than_the_watch) {
 // Polled after every insert, it must agree with the counters of the filter.
 TEST(bench_stalls, a_watch_sees_every_growth_from_begin_to_end) {
     memory_map remote;
-    auto filter = broom_filter::make({.capacity = 1'000, .hash = hasher{hash_key::from_seed(1)}, .repeatable = 1});
+    auto filter =
+        broom_filter::make({.capacity = 1'000, .hash = hasher{hash_key::from_seed(1)}, .random = repeatable(1)});
     ASSERT_TRUE(filter);
     growth_watch watch{1'000, filter->stats()};
     for (std::uint64_t i = 0; i < 40'000; ++i) {

@@ -216,7 +216,7 @@ TEST(inspect_cli, shows_a_daisy_broom_filter_without_its_oracle) {
     const scratch_folder scratch;
     daisy_broom_options options;
     options.hash = hasher{secret};
-    options.repeatable = 1;
+    options.random = repeatable(1);
     auto filter = *daisy_broom_filter<scripted_oracle>::make(options, daisy_world_plan(500), daisy_world_oracle(500));
     memory_map remote;
     for (std::uint64_t key = 0; key < 400; ++key) {

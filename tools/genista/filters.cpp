@@ -68,8 +68,8 @@ made_subject make_learning_subject(const filter_options& options) {
     with.capacity = options.capacity;
     with.false_positive_rate = options.false_positive_rate;
     with.hash = options.hash;
-    if constexpr (requires { with.repeatable; }) {
-        if (options.hash) with.repeatable = options.hash->key().id();
+    if constexpr (requires { with.random; }) {
+        if (options.hash) with.random = repeatable(options.hash->key().id());
     }
     constexpr bool learns = !std::is_same_v<Filter, cuckoo_filter>;
     constexpr bool locks = !std::is_same_v<Filter, broom_paper_filter> && !std::is_same_v<Filter, whitelist_filter>;

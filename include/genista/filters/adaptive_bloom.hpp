@@ -61,8 +61,8 @@ namespace genista {
 struct adaptive_bloom_options {
     std::uint64_t capacity = 1'000'000;
     double false_positive_rate = 1.0 / 256;
-    std::optional<hasher> hash = std::nullopt;               // none: keyed, with a random key of the filter's own
-    std::optional<std::uint64_t> repeatable = std::nullopt;  // all chance from this seed: tests and experiments only
+    std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
+    random_source random{};                     // the operating system's
 };
 
 // One level, as it is at the moment.

@@ -77,7 +77,7 @@ struct broom_options {
     // would are `full`. Erases and adapts go on; docs/filters/broom.md, "Memory", has the small
     // print. Not part of a snapshot.
     std::optional<std::uint64_t> memory_limit = std::nullopt;
-    std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
+    random_source random{};  // the operating system's
 };
 
 struct broom_details {

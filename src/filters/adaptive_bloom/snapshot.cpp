@@ -86,7 +86,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
     auto cells = buffer::zeroed(view->sections[0].size());
     if (!cells) return cells.error();
     std::memcpy(cells->data(), view->sections[0].data(), view->sections[0].size());
-    const auto seed = seed_of_chance(std::nullopt);
+    const auto seed = seed_of_chance(random_source{});
     if (!seed) return seed.error();
     auto loaded = std::make_unique<state>(sizes, generation::from(salts_begin), *std::move(cells), *std::move(dead),
                                           *std::move(last));

@@ -7,7 +7,7 @@ namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {
 
 result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept {
-    if (options.repeatable) return hasher{hash_key::from_seed(*options.repeatable)}.encrypt(table_number, 0).seed;
+    if (options.random.seed()) return hasher{hash_key::from_seed(*options.random.seed())}.encrypt(table_number, 0).seed;
     const auto random = hash_key::random();
     if (!random) return random.error();
     return hasher{*random}.encrypt(table_number, 0).seed;

@@ -115,7 +115,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
     }
     if (!fields.finished()) return bad("parameters of another length", view->parameters.size());
     if (keys != common->keys) return bad("levels with another number of keys", keys);
-    const auto seed = seed_of_chance(std::nullopt);
+    const auto seed = seed_of_chance(random_source{});
     if (!seed) return seed.error();
     const beginnings from{.capacity = common->options.capacity,
                           .rate = common->options.false_positive_rate,

@@ -44,7 +44,7 @@ result<body> body::make(const member_of_family& who, const cuckoo_options& optio
     if (!shape) return shape.error();
     const auto hash = hasher_from({options.capacity, options.false_positive_rate, options.hash});
     if (!hash) return hash.error();
-    const auto seed = seed_of_chance(options.repeatable);
+    const auto seed = seed_of_chance(options.random);
     if (!seed) return seed.error();
     return walled("make a filter", [&]() -> result<body> {
         auto made = core::make(who, {.shape = *shape,

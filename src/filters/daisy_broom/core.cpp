@@ -46,7 +46,7 @@ result<std::unique_ptr<daisy_broom_core>> daisy_broom_core::make(
         if (options.bits) bands->spend(*options.bits);
         const std::uint64_t exceptions =
             options.exception_bytes.value_or(daisy_bands::late_bytes(bands->late().capacity));
-        const manner how{options.history, options.grows, options.repeatable};
+        const manner how{options.history, options.grows, options.random};
         std::unique_ptr<daisy_broom_core> made{
             new (std::nothrow) daisy_broom_core{hash, plan, *std::move(bands), exceptions, how, options.deferred_band}};
         if (made == nullptr) throw std::bad_alloc{};
@@ -54,7 +54,7 @@ result<std::unique_ptr<daisy_broom_core>> daisy_broom_core::make(
         for (const daisy_band& each : made->bands_.all()) {
             broom_options of = made->broom_of(each);
             of.key_is_new = options.key_is_new;
-            if (options.repeatable) of.repeatable = *options.repeatable + made->brooms_.size();
+            if (const auto& seed = options.random.seed(); seed) of.random = repeatable(*seed + made->brooms_.size());
             auto broom = broom_filter::make(of);
             if (!broom) return broom.error();
             made->brooms_.push_back(*std::move(broom));
@@ -108,7 +108,7 @@ result<void> daisy_broom_core::open_late(const late_sample& seen) noexcept {
         daisy_band band = bands_.late();
         band.capacity = late_capacity(seen);
         broom_options of = broom_of(band);
-        if (how_.repeatable) of.repeatable = *how_.repeatable + brooms_.size();
+        if (const auto& seed = how_.random.seed(); seed) of.random = repeatable(*seed + brooms_.size());
         auto broom = broom_filter::make(of);
         if (!broom) return broom.error();
         late_owner_ = std::make_unique<deferred_band>(*std::move(broom), broom::bins_for(band.capacity));

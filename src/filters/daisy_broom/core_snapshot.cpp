@@ -208,7 +208,7 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
         auto late = read_late(ranges, view->sections[3], view->sections[4], hash, checked->late().rate());
         if (!late) return late.error();
         saved made{.core = nullptr, .oracle = oracle};
-        const manner how{static_cast<broom_history>(history), grows != 0, std::nullopt};
+        const manner how{static_cast<broom_history>(history), grows != 0, random_source{}};
         made.core.reset(new (std::nothrow) daisy_broom_core{hash, *plan, *std::move(checked),
                                                             buckets * absent_cells::bucket_bytes, how, opens != 0});
         if (made.core == nullptr) throw std::bad_alloc{};

@@ -139,7 +139,7 @@ result<broom_filter> clustered_databases::build_broom(clustered_store& store, do
     options.capacity = of_.work.stored;
     options.false_positive_rate = rate;
     options.hash = store.hash();
-    if (of_.asked.store_path.empty()) options.repeatable = of_.asked.seed;
+    if (of_.asked.store_path.empty()) options.random = repeatable(of_.asked.seed);
     rocks::sequential_records records{store.db(), store.family()};
     return broom_filter::build(options, records);
 }

@@ -35,7 +35,7 @@ template <class Filter>
         options.capacity = of.work.stored;
         options.fingerprint_bits = bits;
         options.hash = hash;
-        if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
+        if (of.asked.store_path.empty()) options.random = repeatable(of.asked.seed);
         auto made = Filter::make(options);
         if (!made) return made;
         const double needed = 8.0 * static_cast<double>(made->stats().local_bytes + guard_bytes) / keys;

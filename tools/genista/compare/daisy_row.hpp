@@ -136,7 +136,7 @@ template <guarded_store Store, remote_map Records>
         if (late && !of.asked.attack) continue;
         daisy_broom_options options;
         options.hash = store->hash();
-        if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
+        if (of.asked.store_path.empty()) options.random = repeatable(of.asked.seed);
         options.deferred_band = late;
         // A full filter is a little larger than an empty one, by chance: the excess is subtracted,
         // and the search is repeated.

@@ -238,7 +238,7 @@ result<std::unique_ptr<rocks::guarded_db>> indexed_databases::open_guarded(filte
     options.rocksdb.statistics = std::make_shared<read_watch>();
     options.filter.capacity = of_.work.stored;
     options.filter.false_positive_rate = rate;
-    if (of_.asked.store_path.empty()) options.filter.repeatable = of_.asked.seed;
+    if (of_.asked.store_path.empty()) options.filter.random = repeatable(of_.asked.seed);
     options.guard.adapt = kind == filter_kind::broom_static ? adapting::off : adapting::on_read;
     options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
     options.key = of_.key();

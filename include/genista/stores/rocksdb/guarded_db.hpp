@@ -118,7 +118,7 @@ struct guarded_db_options {
     // any time; what was not built then is built at the next opening.
     bool build_behind = false;
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // used if rocksdb.WAL_size_limit_MB is 0
-    std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests
+    random_source random{};                           // of the key of a new index
 };
 
 class guarded_db final : public rocksdb::StackableDB {

@@ -63,7 +63,7 @@ struct cuckoo_options {
     std::optional<unsigned> tables = std::nullopt;            // 2 to 8; none: 4, for swapping 2
     std::optional<unsigned> bin_slots = std::nullopt;         // 1 to 8; none: 1, for swapping 4
     double load = 0.95;                                       // slots in use at capacity
-    std::optional<std::uint64_t> repeatable = std::nullopt;   // seed of all random choices: tests and experiments only
+    random_source random{};                                   // the operating system's
 };
 
 // The filters of the family: a rule and its usual shape.

@@ -38,7 +38,7 @@ struct daisy_broom_options {
     // For oracles without an identity (oracle_identity.hpp). The caller guarantees that no other
     // oracle has this one.
     std::optional<oracle_identity> oracle = std::nullopt;
-    std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
+    random_source random{};  // the operating system's
 };
 
 // How far the keys and queries differ from the plan. `stored` and `mistakes` are distances between
@@ -126,7 +126,7 @@ class daisy_broom_core {
     struct manner {
         broom_history history = broom_history::bury;
         bool grows = true;
-        std::optional<std::uint64_t> repeatable = std::nullopt;
+        random_source random{};
     };
 
     daisy_broom_core(const hasher& hash, const daisy_plan& plan, daisy_bands bands, std::uint64_t exception_bytes,

@@ -46,7 +46,7 @@ struct clustered_options {
     // Values of so many bytes or more go to genista.values. 0: none do; in a store that has the
     // family this holds for values written from now on.
     std::size_t values_apart_from = 1024;
-    std::optional<hash_key> key = std::nullopt;  // of a new database; none: random. For tests
+    random_source random{};  // of the key of a new database
 };
 
 inline constexpr const char* values_family_name = "genista.values";

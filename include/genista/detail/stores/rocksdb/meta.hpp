@@ -97,9 +97,8 @@ struct store_meta {
     std::optional<write_mark> mark = std::nullopt;             // none: databases of older versions
     std::optional<snapshot_records> snapshots = std::nullopt;  // none: no snapshot was written down yet
 
-    // Draws the key from the operating system's generator, unless one is given (for tests, and
-    // experiments that must be repeatable).
-    [[nodiscard]] static result<store_meta> make(layout arrangement, const std::optional<hash_key>& key) noexcept;
+    // Draws the key.
+    [[nodiscard]] static result<store_meta> make(layout arrangement, const random_source& random) noexcept;
 
     [[nodiscard]] hasher hash() const noexcept { return hasher{key, hashing}; }
 };
