@@ -114,7 +114,7 @@ result<void> broom_filter::grow_from(broom::range_source& source) noexcept {
 result<void> broom_filter::rebuild_from(broom::range_source& source, unsigned threads) noexcept {
     return core_->rebuild(source, threads);
 }
-result<void> broom_filter::lay_from(position_range range, broom::range_source& source) noexcept {
+result<void> broom_filter::rebuild_range_from(position_range range, broom::range_source& source) noexcept {
     return core_->rebuild_range(range, source);
 }
 

@@ -63,14 +63,14 @@ result<daisy_fingerprint_filter> daisy_fingerprint_filter::make(const daisy_fing
     if (!hash) return hash.error();
     const auto layout = fingerprint_layout::of(full.plan, full.unknown_size);
     daisy_fingerprint_filter made{full, *hash, layout};
-    if (const auto placed = made.lay_planned(full.plan, layout); !placed) return placed.error();
+    if (const auto placed = made.make_planned(full.plan, layout); !placed) return placed.error();
     return made;
 }
 
 // One buffer for all tables: page rounding is paid once, and so are the bytes that a look-up may
 // read behind its table. It may as well read the next table; an insert writes up to seven bytes of
 // the next table back unchanged, and excludes every other call meanwhile.
-result<void> daisy_fingerprint_filter::lay_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept {
+result<void> daisy_fingerprint_filter::make_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept {
     return without_throwing(name, [&]() -> result<void> {
         classes_ = std::make_unique<class_record[]>(largest_ + 1u);
         for (unsigned j = 0; j <= largest_; ++j)

@@ -49,8 +49,8 @@ key_odds exact_oracle::odds(const digest& d) const noexcept {
     return unknown_;
 }
 
-result<exact_oracle> exact_oracle::lay(const hasher& hash, const key_odds& unknown,
-                                       std::span<const cell> sorted) noexcept {
+result<exact_oracle> exact_oracle::from_sorted(const hasher& hash, const key_odds& unknown,
+                                               std::span<const cell> sorted) noexcept {
     const std::uint64_t homes = std::max<std::uint64_t>(1, sorted.size() + sorted.size() / 7);
     const auto place_after = [&](std::uint64_t next, const cell& each) {
         return std::max(next, scale(each.position, homes));
@@ -114,7 +114,7 @@ result<exact_oracle> exact_oracle::load(std::span<const std::byte> bytes) noexce
                                    odds.stored, odds.asked);
             }
         }
-        return lay(*hash, unknown, sorted);
+        return from_sorted(*hash, unknown, sorted);
     });
 }
 

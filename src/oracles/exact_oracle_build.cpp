@@ -146,7 +146,7 @@ result<exact_oracle> exact_oracle::make(std::span<const known_key> keys, const e
             const key_odds& its = odds[each.index];
             if (its.stored > 0 || its.asked > 0) sorted.push_back({each.position, its});
         }
-        return lay(*hash, unknown, sorted);
+        return from_sorted(*hash, unknown, sorted);
     });
 }
 
@@ -209,7 +209,7 @@ result<exact_oracle> exact_oracle::from_counts(std::span<const counted_key> inse
             if (in_stored) ++s;
             if (in_asked) ++a;
         }
-        return lay(*hash, unknown, sorted);
+        return from_sorted(*hash, unknown, sorted);
     });
 }
 

@@ -279,9 +279,9 @@ class broom_filter : public filter_surface<broom_filter> {
     // every key that R holds there is in the filter or will be when its insert returns. For filters
     // that are filled piece by piece (daisy_broom/deferred_band.hpp).
     template <remote_map R>
-    [[nodiscard]] result<void> lay(position_range range, R& remote) noexcept {
+    [[nodiscard]] result<void> rebuild_range(position_range range, R& remote) noexcept {
         broom::remote_source<R> source{remote, hash()};
-        return lay_from(range, source);
+        return rebuild_range_from(range, source);
     }
     // Every key of R owns a slot or an entry and is answered "maybe", the law holds in every bin,
     // the counts agree. REQUIRES: no call writes meanwhile.
@@ -418,7 +418,7 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] result<adapt_outcome> adapt_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<void> grow_from(broom::range_source& source) noexcept;
     [[nodiscard]] result<void> rebuild_from(broom::range_source& source, unsigned threads) noexcept;
-    [[nodiscard]] result<void> lay_from(position_range range, broom::range_source& source) noexcept;
+    [[nodiscard]] result<void> rebuild_range_from(position_range range, broom::range_source& source) noexcept;
     template <class Key>
     [[nodiscard]] static result<broom_filter> build_from_keys(const broom_options& options, std::span<const Key> keys,
                                                               unsigned threads) noexcept;

@@ -4,7 +4,7 @@
 //
 //     oracle, plan ──→ class of a key        0   always "maybe", nothing is kept; a list remembers mistakes, exactly, and when it has cost as much
 //                                                as a broom filter for these keys, one is opened
-//                                                and laid range by range (unkept_keys.hpp)
+//                                                and built range by range (unkept_keys.hpp)
 //                                         j ≥ 1   one broom filter for each band of classes, with
 //                                                 the rate 2^-j or better
 //     R                one for all, in the order of one hash: it knows nothing of oracles, and the
@@ -20,17 +20,17 @@
 //       every moment of any history [docs/filters/daisy_broom.md].
 //   I3  A mistake that was given to adapt() is repaired: a hot absent key costs one wasted read,
 //       and again only with the band's rate (2^-8 for class 0) after its bin was renewed or its
-//       range laid, however many such keys there are. (Without options.deferred_band: as many as
+//       range built, however many such keys there are. (Without options.deferred_band: as many as
 //       the list holds.)
 //   I4  Memory: the bands, and for class 0 the list or a band or for a while both: at most twice
 //       what a band for these keys takes, or the list's bytes and a band.
 //   I5  A call that reports `full` or an error has changed nothing in the filter. (An adapt that
-//       failed may have laid a range of the deferred band.)
+//       failed may have built a range of the deferred band.)
 //
 // The order of steps is the broom filter's: the store commits first, then insert(); erase() asks R;
 // a query that was let through in vain calls adapt(). Remotely: a range read of a band with a share
 // s of the keys reads 45/s keys (bands.hpp); class 0 reads single cells, hardly ever longer than no
-// key, and four ranges of its deferred band at most: a look before it opens, two to lay, one to
+// key, and four ranges of its deferred band at most: a look before it opens, two to build, one to
 // learn.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Queries never
@@ -289,7 +289,7 @@ class daisy_broom_filter {
         return band_view<R, daisy_broom_filter>{remote, *this, band};
     }
 
-    // For an audit of the deferred band, which owes nothing to keys in ranges that are not laid.
+    // For an audit of the deferred band, which owes nothing to keys in ranges that are not built.
     struct laid_keys {
         const daisy_broom_filter& of;
         const deferred_band& band;

@@ -191,7 +191,7 @@ class daisy_fingerprint_filter {
 
     daisy_fingerprint_filter(const daisy_fingerprint_options& options, const hasher& hash,
                              const fingerprint_layout& layout) noexcept;
-    [[nodiscard]] result<void> lay_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept;
+    [[nodiscard]] result<void> make_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept;
     [[nodiscard]] result<void> add_growing(unsigned chain, growing_fingerprints made) noexcept;
     [[nodiscard]] unsigned growing_bits(unsigned chain) const noexcept;
     [[nodiscard]] bool is_in_growing(std::size_t at, const digest& d) const noexcept;

@@ -100,8 +100,8 @@ class exact_oracle {
                  buffer memory) noexcept;
     [[nodiscard]] static result<void> check_unknown(const key_odds& unknown) noexcept;
     // Cells by rising position, none twice, none with both odds zero.
-    [[nodiscard]] static result<exact_oracle> lay(const hasher& hash, const key_odds& unknown,
-                                                  std::span<const cell> sorted) noexcept;
+    [[nodiscard]] static result<exact_oracle> from_sorted(const hasher& hash, const key_odds& unknown,
+                                                          std::span<const cell> sorted) noexcept;
     [[nodiscard]] std::span<const cell> cells() const noexcept {
         return {reinterpret_cast<const cell*>(memory_.data()), memory_.size_bytes() / sizeof(cell)};
     }

@@ -3,7 +3,7 @@
 //
 // The broom filter finds the key that a false positive collided with in one range of R, because its
 // bins are ranges of positions (remote.hpp). The structures of the two broom papers hash every key
-// anew whenever they start afresh, so that no order of R fits: they ask for a reverse look-up from
+// again whenever they start afresh, so that no order of R fits: they ask for a reverse look-up from
 // a hash value to the keys that have it, "a part of R [that] can be implemented using a dictionary"
 // [broom18 §4.1; broom17 §3.1, §5]. That dictionary is a second remote map: a record (place, key),
 // where the place is two words that the filter chooses and the order is that of every remote map.

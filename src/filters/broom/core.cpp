@@ -326,7 +326,7 @@ result<erase_outcome> core::forget_assuming_present(const digest& d, const broom
     return no_memory();
 }
 
-core::step core::lay_with(const digest& d, const reading& taken) {
+core::step core::rebuild_with(const digest& d, const reading& taken) {
     table::lock held{*taken.where, taken.bin};
     if (!stands(taken, d, held)) return step::again;
     static thread_local bin_image image;
@@ -355,7 +355,7 @@ result<position_range> core::rebuild_bin_of(const digest& d, range_source& sourc
         reading taken;
         if (const auto got = read(d, source, taken); !got) return got.error();
         const position_range range = taken.where->range_of(taken.bin);
-        const step done = lay_with(d, taken);
+        const step done = rebuild_with(d, taken);
         if (done == step::done) {
             taken.where->tidy();
             return range;

@@ -164,7 +164,7 @@ class core {
     [[nodiscard]] step insert_unread(const digest& d, const reading& taken);
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
-    [[nodiscard]] step lay_with(const digest& d, const reading& taken);
+    [[nodiscard]] step rebuild_with(const digest& d, const reading& taken);
     [[nodiscard]] result<position_range> rebuild_bin_of(const digest& d, range_source& source);
     [[nodiscard]] bool bury_assuming_present(const digest& d, const broom_epoch_mark& when);
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);

@@ -416,8 +416,8 @@ class guard_core {
     // inserted one by one.
     result<void> repair_one(unsigned number) noexcept try {
         const position_range range = range_states::range_of(number);
-        if constexpr (requires { filter_.lay(range, remote_); }) {
-            return filter_.lay(range, remote_);
+        if constexpr (requires { filter_.rebuild_range(range, remote_); }) {
+            return filter_.rebuild_range(range, remote_);
         } else {
             return insert_all(range);
         }

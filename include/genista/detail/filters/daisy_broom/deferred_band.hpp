@@ -7,9 +7,9 @@
 //     1: the broom filter answers; 0: "maybe", or what the list says. There are as many ranges as
 //     the broom filter had bins when it opened.
 //
-// A range is filled by one read of R (broom_filter::lay; one for each bin that it has become if the
-// band has grown since), at the first false positive in it. So no call waits for a whole band to be
-// built. When all ranges are filled, class 0 is a band like any other.
+// A range is filled by one read of R (broom_filter::rebuild_range; one for each bin that it has
+// become if the band has grown since), at the first false positive in it. So no call waits for a
+// whole band to be built. When all ranges are filled, class 0 is a band like any other.
 //
 //   I1  A filled range holds every key of class 0 in R whose insert has returned, from then on for
 //       ever.
@@ -17,12 +17,12 @@
 //
 // Why no insert is lost. A thread that inserts y has committed it to R, then looks for the band.
 // (a) The band exists: y is inserted into the broom filter, whether its range is filled or not. If
-// lay() had read R before y was committed, then either lay() finds that the bin has changed since
+// the fill had read R before y was committed, then either it finds that the bin has changed since
 // and reads again, or it has already committed, and y joins a bin that is filled: this is the broom
 // filter's own rule for renewals. (b) The band does not exist yet: then it is published after y was
-// committed, and everything that lay() reads of R is read after that, so it includes y. There is no
+// committed, and every read of R comes after that, so it includes y. There is no
 // third case: both threads change one counter in between (daisy_broom_core::late_after_commit), and
-// the second one sees what the first did. So a range is complete when lay() returns, stays complete
+// the second one sees what the first did. So a range is complete when the fill returns, stays complete
 // by I1 of broom.hpp (growth and renewals keep the keys of a bin), and only then is its bit set
 // (I2). No lock is needed: a reader that sees the bit sees the bins.
 //
@@ -63,7 +63,7 @@ class deferred_band {
     // A range that is not filled, if there is one: successive calls go through all of them.
     [[nodiscard]] std::optional<std::uint64_t> next_unlaid() noexcept;
 
-    // Sets the bit of a range, after broom().lay() or broom().rebuild(). True: it was the last one.
+    // Sets the bit of a range that was filled. True: it was the last one.
     bool have_laid(std::uint64_t number) noexcept;
     void have_laid_all() noexcept;
 

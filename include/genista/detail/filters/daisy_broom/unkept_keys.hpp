@@ -76,10 +76,10 @@ template <remote_map View>
 template <remote_map View>
 [[nodiscard]] result<void> fill_range(daisy_broom_core& core, deferred_band& band, std::uint64_t range,
                                       View& view) noexcept {
-    auto filled = band.broom().lay(band.range(range), view);
+    auto filled = band.broom().rebuild_range(band.range(range), view);
     if (!filled && filled.error().code() == error_code::unsupported && core.bands_grow()) {
         if (const auto grown = band.broom().grow(view); !grown) return grown;
-        filled = band.broom().lay(band.range(range), view);
+        filled = band.broom().rebuild_range(band.range(range), view);
     }
     if (!filled) return filled;
     if (band.have_laid(range)) core.cells().release();
