@@ -18,7 +18,7 @@ struct dropped_rule {
     std::string_view attack;
     std::uint64_t effort;  // for each game
     int games;
-    broom_history history = broom_history::bury;
+    broom_history history = broom_history::tombstone;
     bool must_win = true;
 };
 

@@ -32,7 +32,7 @@ struct named_history {
 outcome measure_invariant(const run_options& options) {
     const std::vector<double> rates = {0x1p-8, 0x1p-10, 0x1p-13, 0x1p-20};
     const std::vector<named_history> histories = {
-        {broom_history::bury, "bury"}, {broom_history::renew, "renew"}, {broom_history::soft, "soft"}};
+        {broom_history::tombstone, "tombstone"}, {broom_history::renew, "renew"}, {broom_history::soft, "soft"}};
     const std::uint64_t steps = options.quick ? 2'000 : 40'000;
     outcome out;
     invariant_seen all;
@@ -79,7 +79,7 @@ outcome measure_invariant(const run_options& options) {
                       {"quick", options.quick},
                       {"operations_each", steps},
                       {"rates", rates},
-                      {"histories", {"bury", "renew", "soft"}},
+                      {"histories", {"tombstone", "renew", "soft"}},
                       {"capacity", 180},
                       {"capacity_where_it_grows", 45}};
     return out;

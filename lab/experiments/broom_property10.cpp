@@ -45,10 +45,10 @@ outcome measure_property10(const run_options& options) {
         broom_history history;
         const char* name;
     };
-    const std::vector<kind> kinds = {{0x1p-8, broom_history::bury, "bury"},
+    const std::vector<kind> kinds = {{0x1p-8, broom_history::tombstone, "tombstone"},
                                      {0x1p-8, broom_history::renew, "renew"},
-                                     {0x1p-10, broom_history::bury, "bury"},
-                                     {0x1p-12, broom_history::bury, "bury"}};
+                                     {0x1p-10, broom_history::tombstone, "tombstone"},
+                                     {0x1p-12, broom_history::tombstone, "tombstone"}};
     const std::uint64_t steps = options.quick ? 20'000 : 200'000;
     outcome out;
     property_seen property;

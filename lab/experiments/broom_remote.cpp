@@ -4,7 +4,7 @@
 //     a repaired false positive   exactly one; asking it again none, while it stays repaired
 //     an erase                    exactly one
 //     an insert of a new key      at most one, with probability at most ε (the rule for rates)
-//     a buried key inserted again exactly one: it meets its own tombstone
+//     a key inserted again over its tombstone exactly one: it meets it
 //
 // First a freshly built filter, then 3 n replacements (an erase and an insert of a new key), after
 // which all is counted again, together with the share of look-ups that leave the line: the cost of
@@ -41,7 +41,7 @@ struct range_read_counts {
 };
 
 struct remote_counters {
-    range_read_counts negatives, adapts, asked_again, erases, absent_keys_erased, new_inserts, buried_again,
+    range_read_counts negatives, adapts, asked_again, erases, absent_keys_erased, new_inserts, over_tombstone,
         renewed_again;
     line_use lines;
 
@@ -50,7 +50,7 @@ struct remote_counters {
     }
     [[nodiscard]] bool kept() const {
         return negatives.always_none() && adapts.always_one() && erases.always_one() && absent_keys_erased.more == 0 &&
-               inserts_within(remote_rate) && buried_again.always_one() && renewed_again.more == 0;
+               inserts_within(remote_rate) && over_tombstone.always_one() && renewed_again.more == 0;
     }
     [[nodiscard]] nlohmann::json row(const char* when) const {
         return {{"when", when},
@@ -61,7 +61,7 @@ struct remote_counters {
                 {"erases_of_absent_keys", absent_keys_erased.json()},
                 {"inserts_of_new_keys", new_inserts.json()},
                 {"insert_read_share", new_inserts.share()},
-                {"inserts_of_buried_keys", buried_again.json()},
+                {"inserts_over_tombstones", over_tombstone.json()},
                 {"inserts_after_an_erase_that_renewed", renewed_again.json()},
                 {"negatives_leaving_the_line", lines.leaving_share()},
                 {"lines_per_negative", lines.mean_lines()}};
@@ -99,13 +99,13 @@ class remote_run {
         into.erases.add(w_.erase(oldest_++));
         into.new_inserts.add(w_.insert(next_++));
     }
-    // A key is erased and inserted again. It was buried if its erase did not renew the bin.
+    // A key is erased and inserted again. It left a tombstone if its erase did not renew the bin.
     void bring_back(remote_counters& into) {
         const std::uint64_t key = oldest_ + key_of_chance_++ * 7919 % (next_ - oldest_);
         const std::uint64_t renewals = w_.filter().stats().renewals;
         into.erases.add(w_.erase(key));
-        const bool buried = w_.filter().stats().renewals == renewals;
-        (buried ? into.buried_again : into.renewed_again).add(w_.insert(key));
+        const bool left = w_.filter().stats().renewals == renewals;
+        (left ? into.over_tombstone : into.renewed_again).add(w_.insert(key));
         into.absent_keys_erased.add(w_.erase(first_absent_key + key));
     }
     void load() { w_.load(0, n_); }
@@ -160,7 +160,7 @@ outcome measure_remote(const run_options& options) {
     out.promised =
         "range reads of R: none on a negative, one for a repaired false positive and for an erase, and for at most ε "
         "of the "
-        "inserts of new keys; a buried key that is inserted again costs one";
+        "inserts of new keys; a key inserted again over its tombstone costs one";
     out.measured = std::string{fresh.kept() && churn.kept() ? "exactly so" : "NOT so"} + "; " +
                    shown(100 * churn.new_inserts.share(), 3) + " % of " + std::to_string(churn.new_inserts.all()) +
                    " inserts during 3 n replacements read R (ε = " + shown(100 * remote_rate, 3) +
@@ -175,9 +175,9 @@ outcome measure_remote(const run_options& options) {
     out.kept = fresh.kept() && churn.kept() && controls_failed;
     out.parameters = {{"seed", options.seed},         {"quick", options.quick}, {"keys", n},
                       {"rate", remote_rate},          {"queries", queries},     {"replacements", 3 * n},
-                      {"keys_brought_back", returns}, {"grows", false},         {"history", "bury"}};
+                      {"keys_brought_back", returns}, {"grows", false},         {"history", "tombstone"}};
     out.series = {fresh.row("built at once, n/10 replacements"), churn.row("3 n replacements")};
-    out.series.back()["dead_slots"] = parts.dead_slots;
+    out.series.back()["tombstones"] = parts.tombstones;
     out.series.back()["backyard_keys"] = parts.backyard_keys;
     out.series.back()["fullest_backyard"] = parts.fullest_backyard;
     out.series.back()["bits_per_key"] = bits_per_key;

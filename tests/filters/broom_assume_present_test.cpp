@@ -61,7 +61,7 @@ broom_options small_options(double rate, broom_history history, bool grows) {
 
 TEST(broom_assume_present, random_operations_lose_no_key) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
-        for (const broom_history history : {broom_history::bury, broom_history::renew, broom_history::soft}) {
+        for (const broom_history history : {broom_history::tombstone, broom_history::renew, broom_history::soft}) {
             for (const bool grows : {false, true}) {
                 assume_present_world w{small_options(rate, history, grows)};
                 test::splitmix chance{static_cast<std::uint64_t>(history) * 2 + (grows ? 1 : 0)};
@@ -87,7 +87,7 @@ TEST(broom_assume_present, random_operations_lose_no_key) {
 }
 
 TEST(broom_assume_present, r_is_read_only_to_renew_a_bin) {
-    assume_present_world w{small_options(0x1p-8, broom_history::bury, false)};
+    assume_present_world w{small_options(0x1p-8, broom_history::tombstone, false)};
     for (std::uint64_t key = 0; key < 400; ++key) w.insert(key);
     counting_map counted{w.remote};
     std::uint64_t renewals = w.filter.stats().renewals;
@@ -104,7 +104,7 @@ TEST(broom_assume_present, r_is_read_only_to_renew_a_bin) {
 
 // A bin may be full with two tombstones; the third erase renews it [law L2].
 TEST(broom_assume_present, a_full_bin_is_renewed_with_its_third_tombstone) {
-    broom_options options = small_options(0x1p-8, broom_history::bury, false);
+    broom_options options = small_options(0x1p-8, broom_history::tombstone, false);
     options.capacity = 40;
     assume_present_world w{options};
     for (std::uint64_t key = 0; key < 60; ++key) w.insert(key);
@@ -115,7 +115,7 @@ TEST(broom_assume_present, a_full_bin_is_renewed_with_its_third_tombstone) {
     for (std::uint64_t i = 0; i < erases; ++i) {
         w.erase(i, counted);
         w.insert(i + 60);
-        most_dead = std::max(most_dead, w.filter.details().dead_slots);
+        most_dead = std::max(most_dead, w.filter.details().tombstones);
         w.expect_sound();
         if (HasFatalFailure()) return;
     }
@@ -128,7 +128,7 @@ TEST(broom_assume_present, a_full_bin_is_renewed_with_its_third_tombstone) {
 TEST(broom_assume_present, spans_of_keys_are_erased_like_single_keys) {
     for (const bool promise : {false, true}) {
         for (const double rate : {0x1p-8, 0x1p-12}) {
-            assume_present_world w{small_options(rate, broom_history::bury, true)};
+            assume_present_world w{small_options(rate, broom_history::tombstone, true)};
             for (std::uint64_t key = 0; key < 1500; ++key) w.insert(key);
             std::vector<std::uint64_t> leaving;
             for (std::uint64_t key = 0; key < 1500; key += 3) leaving.push_back(key);
@@ -156,7 +156,7 @@ TEST(broom_assume_present, spans_of_keys_are_erased_like_single_keys) {
 }
 
 TEST(broom_assume_present, a_key_that_r_does_not_hold_is_absent_and_nothing_changes) {
-    assume_present_world w{small_options(0x1p-8, broom_history::bury, false)};
+    assume_present_world w{small_options(0x1p-8, broom_history::tombstone, false)};
     for (std::uint64_t key = 0; key < 400; ++key) w.insert(key);
     for (std::uint64_t absent_key = 1000; absent_key < 21'000; ++absent_key) {
         const auto outcome = w.filter.erase(absent_key, w.remote, assume_present);
@@ -172,7 +172,7 @@ TEST(broom_assume_present, a_renewal_between_the_two_erases_removes_no_other_key
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: nothing for this sanitizer to see";
     for (const double rate : {0x1p-8, 0x1p-9}) {
         for (const bool dead_before : {false, true}) {
-            auto options = small_options(rate, broom_history::bury, false);
+            auto options = small_options(rate, broom_history::tombstone, false);
             options.capacity = 40;  // one bin
             assume_present_world w{options};
             constexpr std::uint64_t keys = 38;
@@ -207,7 +207,7 @@ digest digest_of_pair(const void* context, key_view key) noexcept {
 
 TEST(broom_assume_present, a_slot_stays_for_the_other_key_with_its_digest_under_a_hash_that_allows_such_keys) {
     const hasher inner{hash_key::from_seed(5)};
-    auto options = small_options(0x1p-8, broom_history::bury, false);
+    auto options = small_options(0x1p-8, broom_history::tombstone, false);
     options.hash = hasher::custom(digest_of_pair, &inner);
     auto filter = *broom_filter::make(options);
     memory_map remote;
@@ -227,7 +227,7 @@ TEST(broom_assume_present, a_slot_stays_for_the_other_key_with_its_digest_under_
 // touches stay.
 TEST(broom_assume_present, threads_that_erase_their_own_keys_lose_no_other_key) {
     for (const bool grows : {false, true}) {
-        auto options = small_options(0x1p-8, broom_history::bury, grows);
+        auto options = small_options(0x1p-8, broom_history::tombstone, grows);
         options.capacity = grows ? 400 : 3000;
         auto filter = *broom_filter::make(options);
         memory_map remote;

@@ -158,7 +158,7 @@ void expect_past(const broom_filter& filter, past what) {
     EXPECT_EQ(seen.growths > 0, what == past::grown);
     EXPECT_EQ(seen.growth_done > 0, what == past::growing);
     if (what == past::full_of_tombstones) {
-        EXPECT_GT(seen.dead_slots, 100u);
+        EXPECT_GT(seen.tombstones, 100u);
         EXPECT_GT(seen.extended_slots, 50u);
     }
     if (what == past::old) {

@@ -207,7 +207,7 @@ TEST(broom_rebuild, any_number_of_threads_builds_the_same_from_r) {
             ASSERT_TRUE(built) << built.error().message();
             expect_holds(*built, set);
             EXPECT_EQ(places_used(*built), set.keys.size());
-            EXPECT_EQ(built->details().dead_slots, 0u);
+            EXPECT_EQ(built->details().tombstones, 0u);
             EXPECT_EQ(built->stats().remote_reads, remote.counts().range_reads);
             // The last cluster of each thread may be incomplete; no record is read twice.
             if (threads == 1) reads_of_one = remote.counts().range_reads;
@@ -232,7 +232,7 @@ TEST(broom_rebuild, threads_drop_every_key_that_r_does_not_hold) {
             for (std::size_t i = 0; i < 500; ++i)
                 ASSERT_TRUE(set.remote.put(the_hash()(set.keys[i]), test::integer_key{set.keys[i]}.view()));
             set.keys.erase(set.keys.begin() + 500, set.keys.begin() + 2000);
-            EXPECT_GT(filter.details().dead_slots, 0u);
+            EXPECT_GT(filter.details().tombstones, 0u);
             const auto rebuilt = filter.rebuild(set.remote, threads);
             ASSERT_TRUE(rebuilt) << rebuilt.error().message();
             expect_holds(filter, set);

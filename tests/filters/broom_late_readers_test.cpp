@@ -54,7 +54,7 @@ TEST(broom_late_readers, with_the_state_of_a_replaced_table_miss_no_stored_key) 
                 // A writer with that state must have no effect.
                 const digest absent_key = hash(std::uint64_t{1} << 50);
                 ASSERT_EQ(kernels.join(*at_first, absent_key), broom_joined::no);
-                ASSERT_FALSE(kernels.bury(*at_first, members[0], at_first->mark_of(members[0].position)));
+                ASSERT_FALSE(kernels.leave_tombstone(*at_first, members[0], at_first->mark_of(members[0].position)));
             }
         };
         insert_more(2100 * 46);

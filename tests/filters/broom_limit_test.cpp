@@ -122,7 +122,7 @@ TEST(broom_limit, inserts_at_the_limit_are_full_and_change_nothing_unless_they_c
 }
 
 TEST(broom_limit, erases_and_adapts_work_at_the_limit) {
-    for (const broom_history history : {broom_history::bury, broom_history::renew, broom_history::soft}) {
+    for (const broom_history history : {broom_history::tombstone, broom_history::renew, broom_history::soft}) {
         const std::uint64_t limit = least_limit(20'000, 0x1p-8);
         limited w{{.capacity = 20'000, .history = history, .memory_limit = limit}};
         w.insert_until_refused(200);

@@ -87,7 +87,7 @@ class interrupted_map {
 struct history_setup {
     std::uint64_t capacity = 40;
     double rate = 0x1p-8;
-    broom_history history = broom_history::bury;
+    broom_history history = broom_history::tombstone;
     bool grows = false;
     bool limited = false;        // a memory limit is set and lifted
     bool second_thread = false;  // runs some of the nested operations

@@ -362,7 +362,7 @@ class broom_world {
         std::vector<std::uint64_t> drawn = {
             d.bins,       d.growths,       static_cast<std::uint64_t>(d.growth_done * 1e6),
             stats.keys,   stats.renewals,  stats.adapts,
-            d.slots_used, d.dead_slots,    d.backyard_keys,
+            d.slots_used, d.tombstones,    d.backyard_keys,
             d.long_salts, d.extended_slots};
         std::uint64_t sum = 0;
         const auto add = [&sum](std::uint64_t word) {

@@ -58,9 +58,9 @@ namespace GENISTA_BROOM_NAMESPACE {
 
 // What an erase leaves behind (docs/filters/broom.md, "The price under churn").
 enum class broom_history : std::uint8_t {
-    bury,   // a dead slot until the bin is renewed: exact, and cheap to learn with
-    renew,  // nothing: every erase renews its bin. Exact; forgets what was learnt sooner
-    soft,   // nothing, unless the key had learnt: for callers without an attacker. The rate may creep above ε
+    tombstone,  // a tombstone until the bin is renewed: exact, and cheap to learn with
+    renew,      // nothing: every erase renews its bin. Exact; forgets what was learnt sooner
+    soft,       // nothing, unless the key had learnt: for callers without an attacker. The rate may creep above ε
 };
 
 struct broom_options {
@@ -71,7 +71,7 @@ struct broom_options {
     // the filter grows, is rebuilt or has been attacked all over. A key that was used before makes
     // it forget what it owes to old mistakes.
     bool key_is_new = false;
-    broom_history history = broom_history::bury;
+    broom_history history = broom_history::tombstone;
     bool grows = true;  // else `full` when a bin has no room left
     // In bytes of stats().local_bytes. Growth that would pass it does not begin, and inserts that
     // would are `full`. Erases and adapts go on; docs/filters/broom.md, "Memory", has the small
@@ -82,8 +82,8 @@ struct broom_options {
 
 struct broom_details {
     std::uint64_t bins = 0;
-    std::uint64_t slots_used = 0;  // dead ones included
-    std::uint64_t dead_slots = 0;
+    std::uint64_t slots_used = 0;  // tombstones included
+    std::uint64_t tombstones = 0;
     std::uint64_t backyard_keys = 0;
     std::uint64_t extended_slots = 0;    // slots with adaptivity bits
     std::uint64_t long_salts = 0;        // bins whose salt has no code (salts.hpp)
@@ -379,7 +379,7 @@ class broom_filter : public filter_surface<broom_filter> {
         const auto gone = remote_detail::caught([&]() -> result<bool> { return remote.erase(d, key); });
         if (!gone) return gone.error();
         if (!*gone) return erase_outcome::absent;
-        if (kernels_->bury(state(), d, when)) return erase_outcome::erased;
+        if (kernels_->leave_tombstone(state(), d, when)) return erase_outcome::erased;
         broom::remote_source<R> source{remote, hash(), d, key};
         return forget_assuming_present_from(d, when, source);
     }

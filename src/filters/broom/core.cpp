@@ -317,7 +317,8 @@ result<erase_outcome> core::forget(const digest& d, range_source& source) noexce
 result<erase_outcome> core::forget_assuming_present(const digest& d, const broom_epoch_mark& when,
                                                     range_source& source) noexcept try {
     back_off();
-    if (options_.history == broom_history::bury && bury_assuming_present(d, when)) return erase_outcome::erased;
+    if (options_.history == broom_history::tombstone && leave_tombstone_assuming_present(d, when))
+        return erase_outcome::erased;
     reading taken;
     if (const auto got = read(d, source, taken); !got) return got.error();
     if (taken.r.holds_key) return erase_outcome::erased;  // the key is back in R, and its new insert owns the slot
@@ -372,15 +373,15 @@ result<position_range> core::rebuild_bin_of(const digest& d, range_source& sourc
 // Returns false if there is no such slot; if the bin is full of tombstones [law L2]; if an entry
 // has the key's tag, with which it would be a certain match afterwards; and if the bin has been
 // renewed or moved.
-bool core::bury_assuming_present(const digest& d, const broom_epoch_mark& when) {
+bool core::leave_tombstone_assuming_present(const digest& d, const broom_epoch_mark& when) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);
     table::lock held{in, bin};
     const layout& l = *layout_.load(std::memory_order_acquire);
     if (l.now != &in || l.next != nullptr || when.table == nullptr || l.state.mark_of_locked(bin) != when) return false;
-    const table::buried quickly = in.bury_quickly(held, bin, d);
-    if (quickly == table::buried::yes) count(held, ~std::uint64_t{0});
-    if (quickly != table::buried::unsure) return quickly == table::buried::yes;
+    const table::left_tombstone quickly = in.leave_tombstone_quickly(held, bin, d);
+    if (quickly == table::left_tombstone::yes) count(held, ~std::uint64_t{0});
+    if (quickly != table::left_tombstone::unsure) return quickly == table::left_tombstone::yes;
     static thread_local bin_image image;
     in.read(bin, image);
     epoch now{in, image};
@@ -388,7 +389,7 @@ bool core::bury_assuming_present(const digest& d, const broom_epoch_mark& when) 
     const auto slot = now.matching_slot(x);
     if (!slot || now.is_full_of_tombstones() || now.backyard_has(x.print)) return false;
     const unsigned before = image.keys();
-    now.bury(*slot);
+    now.leave_tombstone(*slot);
     return commit_if_allowed(in, held, image, before);
 }
 
@@ -450,8 +451,8 @@ core::step core::erase_with(const digest& d, const reading& taken) {
     // renewed, or tombstones would drive keys out [law L2].
     const bool certain = slot && (!in_backyard || faults.erase_guesses) &&
                          (now.owners(*slot, members, d, nullptr) == 0 || faults.erase_guesses);
-    if (certain && options_.history == broom_history::bury && !now.is_full_of_tombstones()) {
-        now.bury(*slot);
+    if (certain && options_.history == broom_history::tombstone && !now.is_full_of_tombstones()) {
+        now.leave_tombstone(*slot);
         if (commit_if_allowed(*taken.where, held, image, before)) return step::done;
     }
     if (certain && options_.history == broom_history::soft && !now.is_extended(*slot)) {

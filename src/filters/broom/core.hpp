@@ -166,7 +166,7 @@ class core {
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
     [[nodiscard]] step rebuild_with(const digest& d, const reading& taken);
     [[nodiscard]] result<position_range> rebuild_bin_of(const digest& d, range_source& source);
-    [[nodiscard]] bool bury_assuming_present(const digest& d, const broom_epoch_mark& when);
+    [[nodiscard]] bool leave_tombstone_assuming_present(const digest& d, const broom_epoch_mark& when);
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
 
     // growth.cpp

@@ -115,7 +115,7 @@ broom_details core::details() const noexcept try {
         const bin_image image = in.read(bin);
         const unsigned of = image.bin_in_cluster();
         all.slots_used += image.slots.used();
-        all.dead_slots += image.sides.tombstones_in(of);
+        all.tombstones += image.sides.tombstones_in(of);
         all.backyard_keys += image.sides.backyard_of(of).size();
         all.fullest_backyard = std::max<std::uint64_t>(all.fullest_backyard, image.sides.backyard_of(of).size());
         all.extended_slots += image.sides.extended_slots(of);

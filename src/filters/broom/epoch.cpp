@@ -105,7 +105,7 @@ bool epoch::join_outside(const fingerprint& f) {
     return true;
 }
 
-void epoch::bury(unsigned slot) {
+void epoch::leave_tombstone(unsigned slot) {
     image_.sides.set_extension(bin_, slot, {});
     image_.sides.add_tombstone(bin_, slot);
 }

@@ -72,7 +72,7 @@ class epoch {
     // nothing has changed.
     [[nodiscard]] bool join_outside(const fingerprint& f);
     // Turns an erased key's slot into a tombstone, or removes it (the soft history).
-    void bury(unsigned slot);
+    void leave_tombstone(unsigned slot);
     void give_up(unsigned slot);
     // Extends the slot of `owner` past its first difference from `absent_key`. False: no room,
     // renew instead [law L4].

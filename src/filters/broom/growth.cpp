@@ -63,7 +63,7 @@ result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     made->state.core = this;
     made->state.writer_counters = &writers_;
     made->state.claims = writers_.claims.data();
-    made->state.buries = options_.history == broom_history::bury;
+    made->state.leaves_tombstones = options_.history == broom_history::tombstone;
     if (options_.grows) made->state.grow_at = made->now->bins() * slots_per_bin * growth_load / 128;
     layouts_.push_back(std::move(made));
     layout_.store(layouts_.back().get(), std::memory_order_release);

@@ -15,7 +15,7 @@ struct broom_joins {
         return broom_joined::no;
     }
     static broom_joined_many join_many(const state&, const digest*, std::size_t) noexcept { return {}; }
-    static bool bury(const state&, const digest&, const broom_epoch_mark&) noexcept { return false; }
+    static bool leave_tombstone(const state&, const digest&, const broom_epoch_mark&) noexcept { return false; }
 };
 
 #else
@@ -35,10 +35,10 @@ struct broom_joins {
         return keys > s.grow_at ? broom_joined::yes_and_grow : broom_joined::yes;
     }
 
-    static bool bury(const state& s, const digest& d, const broom_epoch_mark& when) noexcept {
+    static bool leave_tombstone(const state& s, const digest& d, const broom_epoch_mark& when) noexcept {
         std::uint64_t keys = 0;
-        if (!s.buries || when.table != s.lines) return false;
-        return under_lock<&broom_joins::bury_locked, ~std::uint64_t{0}>(s, d, keys, when);
+        if (!s.leaves_tombstones || when.table != s.lines) return false;
+        return under_lock<&broom_joins::leave_tombstone_locked, ~std::uint64_t{0}>(s, d, keys, when);
     }
 
     static broom_joined_many join_many(const state& s, const digest* digests, std::size_t count) noexcept {
@@ -230,8 +230,8 @@ struct broom_joins {
         return same;
     }
 
-    [[gnu::always_inline]] static bool bury_locked(const state& s, const digest& d, std::uint64_t bin,
-                                                   const broom_epoch_mark& when) noexcept {
+    [[gnu::always_inline]] static bool leave_tombstone_locked(const state& s, const digest& d, std::uint64_t bin,
+                                                              const broom_epoch_mark& when) noexcept {
         std::atomic<std::uint32_t>& version = s.changes[bin >> (s.stripe_shift % broom::word_bits)];
         const std::uint32_t before = version.load(std::memory_order_relaxed);
         standing at;

@@ -340,9 +340,11 @@ struct broom_lookups {
 
 template <class State, bool Tails>
 inline constexpr broom_kernel_set<State> broom_kernels_of = {
-    broom_lookups<broom_policy<State, Tails>>::table, &broom_joins<broom_policy<State, Tails>>::join_integer,
-    &broom_joins<broom_policy<State, Tails>>::join,   &broom_joins<broom_policy<State, Tails>>::join_many,
-    &broom_joins<broom_policy<State, Tails>>::bury,
+    broom_lookups<broom_policy<State, Tails>>::table,
+    &broom_joins<broom_policy<State, Tails>>::join_integer,
+    &broom_joins<broom_policy<State, Tails>>::join,
+    &broom_joins<broom_policy<State, Tails>>::join_many,
+    &broom_joins<broom_policy<State, Tails>>::leave_tombstone,
 };
 template <class State>
 inline constexpr const broom_kernel_set<State>& broom_kernels = broom_kernels_of<State, false>;

@@ -216,8 +216,8 @@ class table {
     // key's. `no`: the bin needs a renewal, because there is no such slot, the bin is full of
     // tombstones (epoch.hpp), or an entry has the key's tag, with which it would be a certain match
     // afterwards. `unsure`: the caller has to look at an image.
-    enum class buried : unsigned char { yes, no, unsure };
-    [[nodiscard]] buried bury_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
+    enum class left_tombstone : unsigned char { yes, no, unsure };
+    [[nodiscard]] left_tombstone leave_tombstone_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
 
     // Gives long salts to bins whose codes few other bins have, so that their codes can be used
     // again (salts.hpp). Called by renewals, for a few bins at a time; takes locks of its own.

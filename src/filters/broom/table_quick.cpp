@@ -59,34 +59,35 @@ bool table::add_entry_quickly(lock& held, std::uint64_t bin, line& slots, const 
     return true;
 }
 
-table::buried table::bury_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
+table::left_tombstone table::leave_tombstone_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
     const line slots = load_line(bin);
-    if (slots.salt() == long_salt) return buried::unsure;
+    if (slots.salt() == long_salt) return left_tombstone::unsure;
     const fingerprint f = under(d, book_->of_code(slots.salt())).print;
     std::uint64_t hits = slots.matches(f.key);
     while (hits != 0 && load_tail(bin, static_cast<unsigned>(std::countr_zero(hits))) != f.tail) hits &= hits - 1;
-    if (hits == 0) return buried::no;
+    if (hits == 0) return left_tombstone::no;
     const auto slot = static_cast<unsigned>(std::countr_zero(hits));
     const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
     const side_block block = quick_block(bin);
-    if (block.has_extensions_of(bin_in_cluster)) return buried::unsure;
-    if (block.has_tag(block.backyard_of(bin_in_cluster), f.tag)) return buried::no;
+    if (block.has_extensions_of(bin_in_cluster)) return left_tombstone::unsure;
+    if (block.has_tag(block.backyard_of(bin_in_cluster), f.tag)) return left_tombstone::no;
     slot_set tombstones = block.tombstones_of(bin_in_cluster);
-    if (tombstones.has(slot) || (slots.is_full() && tombstones.size() >= tombstones_in_full_bin)) return buried::no;
+    if (tombstones.has(slot) || (slots.is_full() && tombstones.size() >= tombstones_in_full_bin))
+        return left_tombstone::no;
     if (const std::uint64_t at = block.tombstones_at(bin_in_cluster); at != 0) {
         held.touch();
         tombstones.add(slot);
         set_bits_at(memory_.words(load_side(bin)), at, slots_per_bin, tombstones.bits);
-        return buried::yes;
+        return left_tombstone::yes;
     }
     const std::uint64_t needed = side_block::granules(block.backyard(), block.extensions(), block.salts(),
                                                       block.bins_with_tombstones() + 1, shape_);
     if (!replace_block(held, bin, block, needed, budget_class::extensions, true,
                        [&](std::uint64_t* to) { block.write_with_tombstone(to, bin_in_cluster, slot); })) {
-        return buried::unsure;
+        return left_tombstone::unsure;
     }
     learnt_bits_.fetch_add(slots_per_bin, std::memory_order_relaxed);
-    return buried::yes;
+    return left_tombstone::yes;
 }
 
 side_block table::quick_block(std::uint64_t bin) const noexcept {

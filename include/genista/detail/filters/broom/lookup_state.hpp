@@ -72,7 +72,7 @@ struct alignas(64) broom_lookup_state {
     broom_lock* locks = nullptr;
     broom::writer_counters* writer_counters = nullptr;
     const std::atomic<std::uint32_t>* claims = nullptr;  // broom_claim_counters of them
-    bool buries = false;                                 // an erase leaves a tombstone
+    bool leaves_tombstones = false;                      // an erase leaves a tombstone
 
     // Prefetches the line of a key that will be changed soon.
     void prefetch_to_change(std::uint64_t position) const noexcept {
@@ -117,7 +117,7 @@ struct broom_kernel_set {
     broom_joined_many (*join_many)(const State&, const digest*, std::size_t) noexcept;
     // REQUIRES: if its bin is still in this epoch, the key has a slot; and R no longer holds the
     // key.
-    bool (*bury)(const State&, const digest&, const broom_epoch_mark&) noexcept;
+    bool (*leave_tombstone)(const State&, const digest&, const broom_epoch_mark&) noexcept;
 };
 
 }  // namespace genista

@@ -22,7 +22,7 @@ namespace genista {
 struct daisy_broom_options {
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
     bool key_is_new = false;                    // as in broom_options
-    broom_history history = broom_history::bury;
+    broom_history history = broom_history::tombstone;
     bool grows = true;
     // The size of all full bands together. Rates are whole bits; what that leaves over is spent
     // where it saves most (bands.hpp).
@@ -124,7 +124,7 @@ class daisy_broom_core {
   private:
     // Settings that all bands share.
     struct manner {
-        broom_history history = broom_history::bury;
+        broom_history history = broom_history::tombstone;
         bool grows = true;
         random_source random{};
     };
