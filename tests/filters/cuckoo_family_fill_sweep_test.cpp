@@ -18,7 +18,7 @@ TYPED_TEST_SUITE(cuckoo_family_fill_sweep, test::cuckoo_family, test::cuckoo_nam
 
 TYPED_TEST(cuckoo_family_fill_sweep, is_never_full_early_and_loses_no_key_when_full) {
     const auto forms = test::cuckoo_forms<TypeParam>();
-    std::uint64_t relays = 0;
+    std::uint64_t rehashes = 0;
     const auto seeds = test::scaled<std::uint64_t>(1'000, 100'000);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const test::cuckoo_form& form = forms[seed % forms.size()];
@@ -30,7 +30,7 @@ TYPED_TEST(cuckoo_family_fill_sweep, is_never_full_early_and_loses_no_key_when_f
             ASSERT_LT(key, w.filter.shape().slots());
             before = w.contents();
         }
-        relays += w.filter.relays();
+        rehashes += w.filter.rehashes();
         ASSERT_EQ(key, capacity) << "full early or late, seed " << seed;
         ASSERT_EQ(w.contents(), before) << "a refused insert changed something, seed " << seed;
         // Further keys are refused as well and change nothing.
@@ -42,7 +42,7 @@ TYPED_TEST(cuckoo_family_fill_sweep, is_never_full_early_and_loses_no_key_when_f
         w.audit();
         ASSERT_TRUE(w.wrong.empty()) << w.text() << "seed " << seed;
     }
-    EXPECT_GT(relays, seeds / 100);
+    EXPECT_GT(rehashes, seeds / 100);
 }
 
 }  // namespace

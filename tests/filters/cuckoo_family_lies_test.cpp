@@ -44,7 +44,7 @@ TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that
         for (std::uint64_t which = 0; which < rehashing->key; ++which) {
             test::cuckoo_world<TypeParam> w{tight<TypeParam>(rehashing->seed)};
             for (std::uint64_t key = 0; key < rehashing->key; ++key) ASSERT_TRUE(w.insert(key));
-            ASSERT_EQ(w.filter.relays(), 0u);
+            ASSERT_EQ(w.filter.rehashes(), 0u);
             const slot_change change{occupied(w.plain_slots).at(which), lie};
             ASSERT_TRUE(w.plain_slots.write_slots({&change, 1}));
             const auto sound = w.filter.audit(w.truth);

@@ -37,7 +37,7 @@ void one_step(World& w) {
 }
 
 TYPED_TEST(cuckoo_family_model, every_step_agrees_with_the_truth) {
-    std::uint64_t relays = 0, fixed = 0, most_keys = 0;
+    std::uint64_t rehashes = 0, fixed = 0, most_keys = 0;
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
         for (const std::uint64_t capacity : {3u, 20u, 90u}) {
             const std::uint64_t seed = capacity * 100 + form.tables * 10 + form.bin_slots;
@@ -45,9 +45,9 @@ TYPED_TEST(cuckoo_family_model, every_step_agrees_with_the_truth) {
             test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, capacity, 4, seed)};
             const auto steps = test::scaled<std::uint64_t>(1'000, 20'000);
             for (std::uint64_t step = 0; step < steps; ++step) {
-                const std::uint64_t before = w.filter.relays();
+                const std::uint64_t before = w.filter.rehashes();
                 one_step(w);
-                relays += w.filter.relays() > before ? 1u : 0u;
+                rehashes += w.filter.rehashes() > before ? 1u : 0u;
                 most_keys = std::max(most_keys, w.filter.stats().keys);
                 w.scan();
                 if (capacity < 50 || step % 8 == 0) w.audit();
@@ -59,7 +59,7 @@ TYPED_TEST(cuckoo_family_model, every_step_agrees_with_the_truth) {
         }
     }
     EXPECT_GE(most_keys, 90u) << "the filter was never full";
-    EXPECT_GT(relays, 50u);
+    EXPECT_GT(rehashes, 50u);
     if (TypeParam::name != cuckoo_filter::name) {
         EXPECT_GT(fixed, 500u);
     }

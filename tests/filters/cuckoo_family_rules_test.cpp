@@ -102,9 +102,9 @@ TEST(cuckooing_rule, displaces_the_key_in_that_slot_and_inserts_it_again) {
     for (int i = 0; i < 200; ++i) {
         const std::uint64_t absent_key = *w.find_false_positive();
         const places before = places_in(w.plain_slots);
-        const std::uint64_t relays = w.filter.relays();
+        const std::uint64_t rehashes = w.filter.rehashes();
         w.adapt(absent_key);
-        if (w.filter.relays() != relays) {
+        if (w.filter.rehashes() != rehashes) {
             ++new_functions;
             continue;
         }

@@ -75,7 +75,7 @@ struct made_of<cuckooing_filter> {
             {.capacity = 4'000, .fingerprint_bits = 5, .hash = hash, .random = repeatable(7)});
     }
     static auto& remote(full_remote& all) { return all.slotted; }
-    static bool hashes_anew(const cuckooing_filter& filter) { return filter.relays() != 0; }
+    static bool hashes_anew(const cuckooing_filter& filter) { return filter.rehashes() != 0; }
 };
 using daisy = daisy_broom_filter<scripted_oracle>;
 template <>

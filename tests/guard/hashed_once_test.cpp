@@ -131,7 +131,7 @@ TEST(hashed_once, with_a_filter_of_the_cuckoo_family) {
     guarded users{*cuckooing_filter::make({.capacity = 4'000, .hash = counting.hash(), .random = repeatable(7)}),
                   store};
     expect_one_hash_a_call(counting, users, 2'000);
-    EXPECT_EQ(users.filter().relays(), 0u) << "new hash functions read all of R, and hash what they read";
+    EXPECT_EQ(users.filter().rehashes(), 0u) << "new hash functions read all of R, and hash what they read";
     EXPECT_GT(users.counters().adapts, 10u);
 }
 

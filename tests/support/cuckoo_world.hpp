@@ -240,7 +240,7 @@ std::optional<rehashing_insert> find_rehashing_insert(Options&& options, std::ui
         cuckoo_world<Filter> w{options(seed)};
         for (std::uint64_t key = 0; key < w.filter.stats().capacity; ++key) {
             (void)w.insert(key);
-            if (w.filter.relays() != 0) return rehashing_insert{seed, key};
+            if (w.filter.rehashes() != 0) return rehashing_insert{seed, key};
         }
     }
     return std::nullopt;

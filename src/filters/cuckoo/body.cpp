@@ -91,8 +91,8 @@ result<void> body::save(sink& out) const noexcept {
 filter_stats body::stats() const noexcept {
     return core_->stats();
 }
-std::uint64_t body::relays() const noexcept {
-    return core_->relays();
+std::uint64_t body::rehashes() const noexcept {
+    return core_->rehashes();
 }
 
 }  // namespace genista::cuckoo

@@ -229,14 +229,14 @@ filter_stats core::stats() const noexcept {
     now.false_positive_rate = rate_;
     now.local_bytes = table_.allocated_bytes() + sizeof *this + sizeof(body);
     now.adapts = adapts_;
-    now.renewals = relays_;
+    now.renewals = rehashes_;
     now.remote_reads = remote_reads_;
     return now;
 }
 
-std::uint64_t core::relays() const noexcept {
+std::uint64_t core::rehashes() const noexcept {
     const std::lock_guard held{mutex_};
-    return relays_;
+    return rehashes_;
 }
 
 }  // namespace genista::cuckoo

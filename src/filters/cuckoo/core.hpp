@@ -53,7 +53,7 @@ class core {
     [[nodiscard]] const cuckoo_state& state() const noexcept { return state_; }
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] filter_stats stats() const noexcept;
-    [[nodiscard]] std::uint64_t relays() const noexcept;
+    [[nodiscard]] std::uint64_t rehashes() const noexcept;
 
     core(const member_of_family& who, const beginnings& from, buffer table) noexcept;
     core(const core&) = delete;
@@ -172,7 +172,7 @@ class core {
     std::uint64_t keys_ = 0;
     std::uint64_t generation_ = 1;
     bool slots_are_ours_ = false;  // false: R's slots may hold the contents of a former filter
-    std::uint64_t adapts_ = 0, relays_ = 0, remote_reads_ = 0;
+    std::uint64_t adapts_ = 0, rehashes_ = 0, remote_reads_ = 0;
     std::uint64_t unplaceable_ =
         ~std::uint64_t{0};      // with this many keys no hash functions were found that place them all
     std::uint64_t futile_ = 0;  // repairs that failed under these hash functions

@@ -227,7 +227,7 @@ void core::put_in_place(const arrangement& made) {
     for (std::size_t i = 0; i < words.size(); ++i) __atomic_store_n(state_.words + i, words[i], __ATOMIC_RELEASE);
     for (std::size_t i = 0; i < made.under.size(); ++i) state_.salts[i].store(made.under[i], std::memory_order_release);
     keys_ = keys;
-    ++relays_;
+    ++rehashes_;
     futile_ = 0;
     unplaceable_ = ~std::uint64_t{0};
 }

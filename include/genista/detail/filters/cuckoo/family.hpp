@@ -127,7 +127,7 @@ class body {
     [[nodiscard]] const cuckoo_kernels& kernels() const noexcept { return *kernels_; }
     [[nodiscard]] const hasher& hash() const noexcept { return *hash_; }
     [[nodiscard]] filter_stats stats() const noexcept;
-    [[nodiscard]] std::uint64_t relays() const noexcept;
+    [[nodiscard]] std::uint64_t rehashes() const noexcept;
 
     [[nodiscard]] static result<std::uint64_t> bits_for(const member_of_family& who, std::uint64_t capacity,
                                                         double rate) noexcept;
@@ -255,7 +255,7 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     }
 
     [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
-    [[nodiscard]] std::uint64_t relays() const noexcept { return body_.relays(); }  // new hash functions so far
+    [[nodiscard]] std::uint64_t rehashes() const noexcept { return body_.rehashes(); }  // new hash functions so far
     [[nodiscard]] double rate() const noexcept {
         return stats().false_positive_rate;
     }  // for the first query of an absent key
