@@ -103,32 +103,32 @@ TEST(daisy_broom_late, one_wasted_read_per_distinct_absent_key_whatever_the_size
         std::uint64_t later = 0;
         for (int i = 0; i < 5; ++i) later += w.round(pool);
         EXPECT_LE(later, 150u);
-        ASSERT_NE(w.f.late(), nullptr);
-        EXPECT_TRUE(w.f.late()->is_all_laid());
+        ASSERT_NE(w.f.deferred(), nullptr);
+        EXPECT_TRUE(w.f.deferred()->is_all_built());
         w.check();
     }
     world control{options_with(8'192, false)};
     (void)control.round(pool);
     EXPECT_GT(control.round(pool), pool * 9 / 10) << "without the band the list forgets";
-    EXPECT_EQ(control.f.late(), nullptr);
+    EXPECT_EQ(control.f.deferred(), nullptr);
 }
 
 TEST(daisy_broom_late, opens_when_the_list_is_full_and_builds_few_ranges_at_a_time) {
     world w{options_with(8'192)};
     (void)w.round(1'000);
-    EXPECT_EQ(w.f.late(), nullptr);
+    EXPECT_EQ(w.f.deferred(), nullptr);
     EXPECT_EQ(w.most_reads, 1u);
     std::uint64_t asked = 1'000;
-    while (w.f.late() == nullptr) (void)w.ask_absent_key(w.absent_key(asked++));
+    while (w.f.deferred() == nullptr) (void)w.ask_absent_key(w.absent_key(asked++));
     EXPECT_NEAR(static_cast<double>(asked), 64 * 20, 10);
-    EXPECT_LE(w.f.late()->laid(), 2u);
+    EXPECT_LE(w.f.deferred()->built(), 2u);
     EXPECT_LE(w.most_reads, 4u) << "the read of the adapt, the range, one more, and the broom filter's own";
     w.check();
     w.most_reads = 0;
-    const std::uint64_t ranges = w.f.late()->ranges();
+    const std::uint64_t ranges = w.f.deferred()->ranges();
     for (std::uint64_t learnt = 0; learnt < ranges;) learnt += w.ask_absent_key(w.absent_key(asked++)) ? 1u : 0u;
     EXPECT_LE(w.most_reads, 3u);
-    EXPECT_TRUE(w.f.late()->is_all_laid()) << "after as many false positives as there are ranges";
+    EXPECT_TRUE(w.f.deferred()->is_all_built()) << "after as many false positives as there are ranges";
     EXPECT_EQ(w.f.exceptions().allocated_bytes(), 0u) << "the list is released";
     w.check();
 }
@@ -139,7 +139,7 @@ TEST(daisy_broom_late, memory_is_that_of_list_and_band_and_then_of_the_band) {
     options.exception_bytes = std::nullopt;
     world w{options};
     const std::uint64_t empty = w.f.stats().local_bytes;
-    const std::uint64_t price = daisy_bands::late_bytes(4'000);
+    const std::uint64_t price = daisy_bands::deferred_bytes(4'000);
     EXPECT_NEAR(static_cast<double>(w.f.exceptions().buckets() * absent_cells::bucket_bytes),
                 static_cast<double>(price), static_cast<double>(price) / 10);
     EXPECT_TRUE(w.ask_absent_key(w.absent_key(0)));
@@ -151,15 +151,15 @@ TEST(daisy_broom_late, memory_is_that_of_list_and_band_and_then_of_the_band) {
     }
     EXPECT_LE(most, 2 * price + price / 4);
     EXPECT_LE(w.f.stats().local_bytes - empty, price + price / 4);
-    EXPECT_TRUE(w.f.late()->is_all_laid());
+    EXPECT_TRUE(w.f.deferred()->is_all_built());
 }
 
 TEST(daisy_broom_late, an_open_band_takes_inserts_and_erases_in_built_and_unbuilt_ranges) {
     world w{options_with(0)};
     for (std::uint64_t learnt = 0; learnt < 20; ++learnt) (void)w.ask_absent_key(w.absent_key(learnt));
-    ASSERT_NE(w.f.late(), nullptr);
-    ASSERT_GT(w.f.late()->laid(), 10u);
-    ASSERT_LT(w.f.late()->laid(), w.f.late()->ranges());
+    ASSERT_NE(w.f.deferred(), nullptr);
+    ASSERT_GT(w.f.deferred()->built(), 10u);
+    ASSERT_LT(w.f.deferred()->built(), w.f.deferred()->ranges());
     for (std::uint64_t key = 6'000; key < 9'000; ++key) w.insert(key);
     for (std::uint64_t key = 0; key < 9'000; key += 4) {
         const integer_key bytes{key};
@@ -181,7 +181,7 @@ TEST(daisy_broom_late, an_open_band_takes_inserts_and_erases_in_built_and_unbuil
     ASSERT_TRUE(w.f.grow(w.remote));
     check();
     (void)w.round(3'000);
-    ASSERT_TRUE(w.f.late()->is_all_laid());
+    ASSERT_TRUE(w.f.deferred()->is_all_built());
     check();
     std::uint64_t left = 0;
     for (std::uint64_t key = 0; key < 9'000; key += 2) left += w.f.may_contain(key) ? 1u : 0u;
@@ -194,7 +194,7 @@ TEST(daisy_broom_late, a_rebuild_builds_all_ranges) {
     for (std::uint64_t key = 6'000; key < 7'000; ++key)
         ASSERT_TRUE(w.store.put(w.f.hash()(key), integer_key{key}.view()));  // in R only
     ASSERT_TRUE(w.f.rebuild(w.remote, 2));
-    EXPECT_TRUE(w.f.late()->is_all_laid());
+    EXPECT_TRUE(w.f.deferred()->is_all_built());
     w.keys = 7'000;
     w.check();
 }
@@ -208,7 +208,7 @@ TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unbuilt) {
         fault_plan always{.seed = 1};
         always.rates.push_back({kind, 1.0});
         ASSERT_TRUE(broken.set_plan(always));
-        const std::uint64_t laid = w.f.late()->laid();
+        const std::uint64_t laid = w.f.deferred()->built();
         std::uint64_t failed = 0;
         for (std::uint64_t i = 1; i < 30; ++i) {
             const bool maybe = w.f.may_contain(w.absent_key(i));
@@ -218,7 +218,7 @@ TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unbuilt) {
             }
         }
         if (failed == 29) {
-            EXPECT_EQ(w.f.late()->laid(), laid);
+            EXPECT_EQ(w.f.deferred()->built(), laid);
         }
         w.check();
     }
@@ -229,7 +229,7 @@ TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unbuilt) {
     faulty_map<memory_map> silent{closed.store, {.sleep = [](auto) {}}};
     ASSERT_TRUE(silent.set_plan(always));
     EXPECT_FALSE(closed.f.adapt(closed.absent_key(0), silent));
-    EXPECT_EQ(closed.f.late(), nullptr);
+    EXPECT_EQ(closed.f.deferred(), nullptr);
     EXPECT_TRUE(closed.f.may_contain(closed.absent_key(0)));
 }
 
@@ -240,7 +240,7 @@ TEST(daisy_broom_late, without_memory_there_is_no_band_and_nothing_is_lost) {
             ASSERT_LT(allowed, 200u);
             world w{options_with(list), 300};
             for (std::uint64_t i = 0; list != 0 && i < 40; ++i) (void)w.ask_absent_key(w.absent_key(i));
-            ASSERT_EQ(w.f.late(), nullptr);
+            ASSERT_EQ(w.f.deferred(), nullptr);
             bool failed = false;
             {
                 const test::failing_allocations armed{allowed};
@@ -253,7 +253,7 @@ TEST(daisy_broom_late, without_memory_there_is_no_band_and_nothing_is_lost) {
             opened = !failed;
             w.check();
             (void)w.round(300);
-            ASSERT_NE(w.f.late(), nullptr) << "the next false positive tries again";
+            ASSERT_NE(w.f.deferred(), nullptr) << "the next false positive tries again";
             w.check();
         }
     }
@@ -268,10 +268,10 @@ TEST(daisy_broom_late, a_store_with_more_keys_than_were_inserted_gets_a_band_tha
         if (!w.f.may_contain(key)) continue;
         ASSERT_TRUE(w.f.adapt(key, w.remote));
     }
-    ASSERT_NE(w.f.late(), nullptr);
-    EXPECT_TRUE(w.f.late()->is_all_laid());
-    EXPECT_GT(w.f.late()->broom().stats().capacity, 35'000u);
-    EXPECT_EQ(w.f.late()->broom().stats().keys, 40'000u);
+    ASSERT_NE(w.f.deferred(), nullptr);
+    EXPECT_TRUE(w.f.deferred()->is_all_built());
+    EXPECT_GT(w.f.deferred()->broom().stats().capacity, 35'000u);
+    EXPECT_EQ(w.f.deferred()->broom().stats().keys, 40'000u);
     for (std::uint64_t key = 1; key < 60'000; key += 3) ASSERT_TRUE(w.f.may_contain(key)) << key;
 }
 
@@ -291,7 +291,7 @@ TEST(daisy_broom_late, moves_with_the_filter) {
     world w{options_with(0)};
     (void)w.round(20);
     filter moved = std::move(w.f);
-    ASSERT_NE(moved.late(), nullptr);
+    ASSERT_NE(moved.deferred(), nullptr);
     for (std::uint64_t key = 0; key < w.keys; ++key) ASSERT_TRUE(moved.may_contain(key)) << key;
     EXPECT_TRUE(moved.audit(w.store));
 }
@@ -362,8 +362,8 @@ TEST(daisy_broom_late, a_band_that_opened_too_small_grows_for_what_r_holds) {
     const auto adapted = f.adapt(absent_keys, remote);
     ASSERT_TRUE(adapted) << adapted.error().message();
     EXPECT_FALSE(f.may_contain(absent_keys));
-    ASSERT_NE(f.late(), nullptr);
-    EXPECT_GT(f.late()->laid(), 0u);
+    ASSERT_NE(f.deferred(), nullptr);
+    EXPECT_GT(f.deferred()->built(), 0u);
     for (std::uint64_t key = 0; key < 2'000; ++key) {
         EXPECT_TRUE(f.may_contain(key)) << key;
         ASSERT_TRUE(f.insert(key, remote));

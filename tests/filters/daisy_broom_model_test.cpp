@@ -93,7 +93,7 @@ class driven {
     }
     [[nodiscard]] std::uint64_t fixed() const noexcept { return fixed_; }
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }
-    [[nodiscard]] const deferred_band* late() const noexcept { return filter_.late(); }
+    [[nodiscard]] const deferred_band* deferred() const noexcept { return filter_.deferred(); }
 
   private:
     static daisy_broom_options options(std::uint64_t seed, std::uint64_t exception_bytes, bool late) {
@@ -161,7 +161,7 @@ class driven {
             return;
         }
         const bool member = members_.contains(key);
-        if (filter_.exceptions().can_exclude() || filter_.late() != nullptr) {
+        if (filter_.exceptions().can_exclude() || filter_.deferred() != nullptr) {
             EXPECT_EQ(*outcome == adapt_outcome::true_positive, maybe && member) << key;
         }
         if (*outcome != adapt_outcome::fixed) return;
@@ -204,7 +204,7 @@ TEST(daisy_broom_model, no_false_negative_whatever_the_oracle_says) {
                 // With shuffled odds 200 keys are of class 0: too few false positives to fill a
                 // list.
                 if (of != opinion::constant && (buckets == 0 || (buckets == 4 && of != opinion::shuffled))) {
-                    EXPECT_NE(both.late(), nullptr) << "the band never opened";
+                    EXPECT_NE(both.deferred(), nullptr) << "the band never opened";
                 }
                 EXPECT_EQ(both.failures() > 20, with_faults) << both.failures();
                 if (buckets != 0 && of != opinion::constant) {
@@ -220,7 +220,7 @@ TEST(daisy_broom_model, a_list_without_a_band_forgets_and_loses_no_key) {
     driven both{opinion::all_of_class_0, 1, 4 * absent_cells::bucket_bytes, false};
     for (int i = 0; i < 6'000 && !testing::Test::HasFailure(); ++i) both.step(i % 2 == 0);
     both.check_all();
-    EXPECT_EQ(both.late(), nullptr);
+    EXPECT_EQ(both.deferred(), nullptr);
     EXPECT_GT(both.fixed(), 500u);
 }
 

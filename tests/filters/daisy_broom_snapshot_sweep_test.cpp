@@ -42,14 +42,14 @@ filter after_use(std::uint64_t keys, memory_map& remote, bool late = false) {
         }
         for (std::uint64_t absent_key = 0; absent_key < 20; ++absent_key) {
             const std::uint64_t asked = (std::uint64_t{1} << 40) + 100 * key + absent_key;
-            const bool enough = f.late() != nullptr && f.late()->laid() >= f.late()->ranges() / 2 + 1;
+            const bool enough = f.deferred() != nullptr && f.deferred()->built() >= f.deferred()->ranges() / 2 + 1;
             if (f.class_of(integer_key{asked}.view()) == 0 && enough) continue;
             EXPECT_TRUE(f.adapt(asked, remote));
         }
     }
     EXPECT_TRUE(f.audit(remote));
-    EXPECT_EQ(f.late() != nullptr, late);
-    EXPECT_EQ(f.exceptions().size() == 0, late && f.late()->is_all_laid());
+    EXPECT_EQ(f.deferred() != nullptr, late);
+    EXPECT_EQ(f.exceptions().size() == 0, late && f.deferred()->is_all_built());
     return f;
 }
 
@@ -68,10 +68,10 @@ TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
         EXPECT_EQ(again->stats().false_positive_rate, f.stats().false_positive_rate);
         EXPECT_EQ(again->bands().expected_rate(), f.bands().expected_rate());
         // The loaded filter continues: the other ranges are built, or the list stays as it is.
-        EXPECT_TRUE(!late || !again->late()->is_all_laid());
+        EXPECT_TRUE(!late || !again->deferred()->is_all_built());
         for (std::uint64_t key = 0; key < 400; ++key) EXPECT_TRUE(again->adapt((std::uint64_t{1} << 41) + key, remote));
-        EXPECT_EQ(again->late() != nullptr, late);
-        EXPECT_TRUE(!late || again->late()->is_all_laid());
+        EXPECT_EQ(again->deferred() != nullptr, late);
+        EXPECT_TRUE(!late || again->deferred()->is_all_built());
         EXPECT_TRUE(again->audit(remote));
     }
 }
@@ -90,15 +90,15 @@ TEST(daisy_broom_snapshot, the_golden_file_answers_as_when_it_was_written) {
     const auto golden = filter::load(file->bytes(), daisy_world_oracle(300));
     ASSERT_TRUE(golden) << golden.error().message();
     EXPECT_TRUE(golden->audit(remote));
-    ASSERT_NE(golden->late(), nullptr);
+    ASSERT_NE(golden->deferred(), nullptr);
     std::uint64_t count = 0, sum = 0;
     for (std::uint64_t i = 0; i < 50'000; ++i) {
         if (!golden->may_contain((std::uint64_t{1} << 42) + i)) continue;
         ++count;
         sum += i;
     }
-    EXPECT_EQ(golden->late()->ranges(), 3u);
-    EXPECT_EQ(golden->late()->laid(), 2u);
+    EXPECT_EQ(golden->deferred()->ranges(), 3u);
+    EXPECT_EQ(golden->deferred()->built(), 2u);
     EXPECT_EQ(golden->exceptions().size(), 80u);
     EXPECT_EQ(count, 4'985u);
     EXPECT_EQ(sum, 124'904'717u);

@@ -59,7 +59,7 @@ class history {
         EXPECT_EQ(failed_, 0u);
         EXPECT_GT(judged_, 0u);
         EXPECT_GT(fixed_, 0u);
-        EXPECT_TRUE(late_ || filter_.late() == nullptr);
+        EXPECT_TRUE(late_ || filter_.deferred() == nullptr);
         EXPECT_TRUE(filter_.audit(remote_));
         for (std::uint64_t key = 0; key < stamps_.size(); ++key) {
             EXPECT_TRUE(stamps_[key] % 2 == 0 || filter_.may_contain(key)) << key;
@@ -142,7 +142,7 @@ TEST(daisy_broom_threads, no_stored_key_is_answered_no) {
 TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_built) {
     const auto oracle = std::make_shared<scripted_oracle>([](std::uint64_t) { return test::odds_of_class(0, terms); });
     std::uint64_t denied = 0, laid = 0;
-    std::atomic<std::uint64_t> half_laid = 0;
+    std::atomic<std::uint64_t> half_built = 0;
     for (std::uint64_t round = 0; round < test::effort(150, 15, 4'000); ++round) {
         memory_map remote;
         filter f = *filter::make(
@@ -175,7 +175,7 @@ TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_built) {
                         if (before != 0 && !f.may_contain(chance.below(before))) ++missed;
                         if (!f.adapt(chance.below(2 * keys), remote)) ++failed;
                         ++adapted;
-                        half_laid += f.late() != nullptr && !f.late()->is_all_laid() ? 1u : 0u;
+                        half_built += f.deferred() != nullptr && !f.deferred()->is_all_built() ? 1u : 0u;
                     }
                 });
             }
@@ -183,12 +183,12 @@ TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_built) {
         EXPECT_EQ(failed, 0u);
         for (std::uint64_t key = 0; key < keys; ++key) denied += f.may_contain(key) ? 0u : 1u;
         denied += missed;
-        laid += f.late() == nullptr ? 0 : f.late()->laid();
+        laid += f.deferred() == nullptr ? 0 : f.deferred()->built();
         ASSERT_TRUE(f.audit(remote)) << round;
         ASSERT_EQ(denied, 0u) << round;
     }
     EXPECT_GT(laid, 0u);
-    EXPECT_GT(half_laid, 0u) << "no thread saw the band partly built";
+    EXPECT_GT(half_built, 0u) << "no thread saw the band partly built";
 }
 
 // The race itself, without R's lock around it: the key is inserted after an adapt has read R.

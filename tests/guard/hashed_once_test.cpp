@@ -116,7 +116,7 @@ TEST(hashed_once, with_filters_that_ask_an_oracle) {
     options.hash = counting.hash();
     guarded daisy{*daisy_broom_filter<scripted_oracle>::make(options, three_classes(), by_first_byte()), one};
     expect_one_hash_a_call(counting, daisy, 2'000);
-    EXPECT_NE(daisy.filter().late(), nullptr) << "keys of class 0 got a band of their own";
+    EXPECT_NE(daisy.filter().deferred(), nullptr) << "keys of class 0 got a band of their own";
     guarded bloom{
         with_oracle{*daisy_bloom_filter::make({.plan = three_classes(), .hash = counting.hash()}), by_first_byte()},
         other};

@@ -21,9 +21,9 @@ TEST(deferred_band_of_puts, is_sized_by_the_number_of_keys) {
         memory_map remote;
         for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(remote.put(filter.hash()(i), integer_key{i}.view()));
         for (std::uint64_t i = 0; i < puts; ++i) EXPECT_TRUE(filter.insert(i % keys, remote));
-        for (std::uint64_t i = 0; filter.late() == nullptr && i < 100'000; ++i)
+        for (std::uint64_t i = 0; filter.deferred() == nullptr && i < 100'000; ++i)
             EXPECT_TRUE(filter.adapt(1'000'000 + i, remote));
-        EXPECT_NE(filter.late(), nullptr);
+        EXPECT_NE(filter.deferred(), nullptr);
         for (std::uint64_t i = 0; i < keys; ++i) EXPECT_TRUE(filter.may_contain(i));
         return filter.stats().local_bytes;
     };

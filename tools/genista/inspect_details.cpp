@@ -152,9 +152,9 @@ result<json> of_daisy_fingerprint(std::span<const std::byte> bytes) {
 }
 
 // The deferred band: keys of class 0 get it after enough false positives among them.
-json deferred_json(const deferred_band* late) {
-    if (late == nullptr) return {{"kept", false}};
-    return {{"kept", true}, {"rate_bits", 8}, {"ranges", late->ranges()}, {"built", late->laid()}};
+json deferred_json(const deferred_band* deferred) {
+    if (deferred == nullptr) return {{"kept", false}};
+    return {{"kept", true}, {"rate_bits", 8}, {"ranges", deferred->ranges()}, {"built", deferred->built()}};
 }
 
 // Without the oracle, which is in a file of its own: its memory is not among local_bytes.
@@ -179,7 +179,7 @@ result<json> of_daisy_broom(std::span<const std::byte> bytes) {
                 {"plan", saved_plan_json(core.plan())},
                 {"oracle_identity", hex_digits(loaded->oracle.identity.bytes)},
                 {"bands", bands},
-                {"class_0", deferred_json(core.late())},
+                {"class_0", deferred_json(core.deferred())},
                 {"exceptions", {{"buckets", core.cells().buckets()}, {"cells", core.cells().size()}}},
                 {"drift", {{"stored", drift.stored}, {"mistakes", drift.mistakes}, {"notable", drift.is_notable()}}}};
 }

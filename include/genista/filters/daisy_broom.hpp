@@ -184,9 +184,9 @@ class daisy_broom_filter {
     // Twice the bins in every band.
     template <remote_map R>
     [[nodiscard]] result<void> grow(R& remote) noexcept {
-        if (deferred_band* const late = core_->late(); late != nullptr) {
+        if (deferred_band* const deferred = core_->deferred(); deferred != nullptr) {
             auto view = view_of(remote, daisy_bands::none);
-            if (const auto done = late->broom().grow(view); !done) return done;
+            if (const auto done = deferred->broom().grow(view); !done) return done;
         }
         return each_band(remote, [](broom_filter& broom, auto& view) { return broom.grow(view); });
     }
@@ -205,10 +205,10 @@ class daisy_broom_filter {
             auto view = view_of(remote, band);
             if (const auto sound = std::as_const(*core_).broom(band).audit(view); !sound) return sound;
         }
-        if (const deferred_band* const late = std::as_const(*core_).late(); late != nullptr) {
-            const laid_keys laid{*this, *late};
-            band_view<R, laid_keys> view{remote, laid, daisy_bands::none};
-            if (const auto sound = late->broom().audit(view); !sound) return sound;
+        if (const deferred_band* const deferred = std::as_const(*core_).deferred(); deferred != nullptr) {
+            const built_keys built{*this, *deferred};
+            band_view<R, built_keys> view{remote, built, daisy_bands::none};
+            if (const auto sound = deferred->broom().audit(view); !sound) return sound;
         }
         bool denied = false;
         const auto read = each_key(remote, [&](const digest& d, key_view key) {
@@ -229,7 +229,7 @@ class daisy_broom_filter {
     [[nodiscard]] const broom_filter& broom(unsigned band) const noexcept { return core_->broom(band); }
     [[nodiscard]] const absent_list& exceptions() const noexcept { return core_->cells(); }
     // Null until mistakes about keys of class 0 have paid for it.
-    [[nodiscard]] const deferred_band* late() const noexcept { return std::as_const(*core_).late(); }
+    [[nodiscard]] const deferred_band* deferred() const noexcept { return std::as_const(*core_).deferred(); }
     [[nodiscard]] const Oracle& oracle() const noexcept { return *oracle_; }
     [[nodiscard]] const hasher& hash() const noexcept { return core_->hash(); }
     // The oracle's bytes included. Keys of class 0 are counted as inserts and erases reported them.
@@ -290,11 +290,11 @@ class daisy_broom_filter {
     }
 
     // For an audit of the deferred band, which owes nothing to keys in ranges that are not built.
-    struct laid_keys {
+    struct built_keys {
         const daisy_broom_filter& of;
         const deferred_band& band;
         [[nodiscard]] unsigned band_of(key_view key) const noexcept {
-            return band.is_laid(of.hash()(key).position) ? of.band_of(key) : daisy_bands::none - 1;
+            return band.is_built(of.hash()(key).position) ? of.band_of(key) : daisy_bands::none - 1;
         }
         [[nodiscard]] const hasher& hash() const noexcept { return of.hash(); }
     };

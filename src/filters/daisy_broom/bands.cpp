@@ -56,9 +56,9 @@ result<daisy_bands> daisy_bands::make(const daisy_plan& plan, const std::optiona
     }
     daisy_bands made;
     const double unkept = counted ? static_cast<double>((*counted)[0]) : with_luck(draws * plan.stored_share[0]);
-    made.late_.stored_share = plan.stored_share[0];
-    made.late_.asked_share = plan.asked_share[0];
-    made.late_.capacity = whole(std::max(unkept, least_bins_share * (kept + unkept)));
+    made.deferred_.stored_share = plan.stored_share[0];
+    made.deferred_.asked_share = plan.asked_share[0];
+    made.deferred_.capacity = whole(std::max(unkept, least_bins_share * (kept + unkept)));
     daisy_band open{.first_class = 1, .last_class = 1};
     double keys = 0;
     const unsigned last = rate_bits_of(largest);
@@ -83,15 +83,15 @@ result<daisy_bands> daisy_bands::make(const daisy_plan& plan, const std::optiona
 }
 
 result<daisy_bands> daisy_bands::restore(const daisy_plan& plan, std::vector<daisy_band> bands,
-                                         std::uint64_t late_capacity) noexcept {
+                                         std::uint64_t deferred_capacity) noexcept {
     daisy_bands made;
     made.bands_ = std::move(bands);
-    made.late_.stored_share = plan.stored_share[0];
-    made.late_.asked_share = plan.asked_share[0];
-    made.late_.capacity = late_capacity;
-    if (late_capacity < 1 || late_capacity > max_capacity)
+    made.deferred_.stored_share = plan.stored_share[0];
+    made.deferred_.asked_share = plan.asked_share[0];
+    made.deferred_.capacity = deferred_capacity;
+    if (deferred_capacity < 1 || deferred_capacity > max_capacity)
         return error::make(error_code::corrupt, "daisy_broom snapshot: a deferred band for %llu keys",
-                           static_cast<unsigned long long>(late_capacity));
+                           static_cast<unsigned long long>(deferred_capacity));
     unsigned next = 1;
     const unsigned largest = plan.largest_class();
     for (const daisy_band& each : made.bands_) {
@@ -123,14 +123,14 @@ std::uint64_t daisy_bands::bits() const noexcept {
     return sum;
 }
 
-std::uint64_t daisy_bands::late_bytes(std::uint64_t capacity) noexcept {
+std::uint64_t daisy_bands::deferred_bytes(std::uint64_t capacity) noexcept {
     constexpr std::uint64_t fixed_bytes = 16'384;  // daisy_broom.md, "Measured"
-    const daisy_band late{.capacity = std::clamp<std::uint64_t>(capacity, 1, max_capacity)};
-    return late.bits() / 8 + fixed_bytes + late.capacity / 8 / 45;
+    const daisy_band deferred{.capacity = std::clamp<std::uint64_t>(capacity, 1, max_capacity)};
+    return deferred.bits() / 8 + fixed_bytes + deferred.capacity / 8 / 45;
 }
 
 double daisy_bands::expected_rate(double rate_of_class_0) const noexcept {
-    double sum = late_.asked_share * rate_of_class_0;
+    double sum = deferred_.asked_share * rate_of_class_0;
     for (const daisy_band& each : bands_) sum += each.asked_share * each.rate();
     return sum;
 }

@@ -45,7 +45,7 @@ result<std::unique_ptr<daisy_broom_core>> daisy_broom_core::make(
         if (!bands) return bands.error();
         if (options.bits) bands->spend(*options.bits);
         const std::uint64_t exceptions =
-            options.exception_bytes.value_or(daisy_bands::late_bytes(bands->late().capacity));
+            options.exception_bytes.value_or(daisy_bands::deferred_bytes(bands->deferred().capacity));
         const manner how{options.history, options.grows, options.random};
         std::unique_ptr<daisy_broom_core> made{
             new (std::nothrow) daisy_broom_core{hash, plan, *std::move(bands), exceptions, how, options.deferred_band}};
@@ -73,20 +73,20 @@ broom_options daisy_broom_core::broom_of(const daisy_band& band) const noexcept 
     return of;
 }
 
-std::uint64_t daisy_broom_core::late_told() const noexcept {
-    return std::max(bands_.late().capacity, std::min(unkept_.load(std::memory_order_relaxed), max_capacity));
+std::uint64_t daisy_broom_core::deferred_told() const noexcept {
+    return std::max(bands_.deferred().capacity, std::min(unkept_.load(std::memory_order_relaxed), max_capacity));
 }
-std::uint64_t daisy_broom_core::planned_late_parts() const noexcept {
-    return broom::bins_for(bands_.late().capacity);
+std::uint64_t daisy_broom_core::planned_deferred_parts() const noexcept {
+    return broom::bins_for(bands_.deferred().capacity);
 }
-std::uint64_t daisy_broom_core::told_late_parts() const noexcept {
-    return broom::bins_for(late_told());
+std::uint64_t daisy_broom_core::told_deferred_parts() const noexcept {
+    return broom::bins_for(deferred_told());
 }
 
 // The keys that the plan expects, or those that have come, whichever is more. But the count
 // includes repeated puts, and a key that is nearly certain to be stored may be put a million times:
 // so it is cut to what R can hold.
-std::uint64_t daisy_broom_core::late_capacity(const late_sample& seen) const noexcept {
+std::uint64_t daisy_broom_core::deferred_capacity(const deferred_sample& seen) const noexcept {
     const auto parts = static_cast<double>(seen.parts), found = static_cast<double>(seen.found);
     constexpr double surely = 4;  // deviations
     const double most = parts * (found + surely * std::sqrt(found) + 2 * surely);
@@ -95,24 +95,24 @@ std::uint64_t daisy_broom_core::late_capacity(const late_sample& seen) const noe
     constexpr std::uint64_t too_many = 80;
     const double least = seen.found > too_many ? parts * found : 0;
     const double wanted = std::max(
-        {static_cast<double>(bands_.late().capacity), std::min(static_cast<double>(late_told()), most), least});
+        {static_cast<double>(bands_.deferred().capacity), std::min(static_cast<double>(deferred_told()), most), least});
     return static_cast<std::uint64_t>(std::min(std::ceil(wanted), static_cast<double>(max_capacity)));
 }
 
 // The band is published empty; only afterwards does a thread read R to fill a range of it
 // [deferred_band.hpp].
-result<void> daisy_broom_core::open_late(const late_sample& seen) noexcept {
+result<void> daisy_broom_core::open_deferred(const deferred_sample& seen) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<void> {
         const std::lock_guard only_one{opening_};
-        if (late_owner_ != nullptr) return {};
-        daisy_band band = bands_.late();
-        band.capacity = late_capacity(seen);
+        if (deferred_owner_ != nullptr) return {};
+        daisy_band band = bands_.deferred();
+        band.capacity = deferred_capacity(seen);
         broom_options of = broom_of(band);
         if (const auto& seed = how_.random.seed(); seed) of.random = repeatable(*seed + brooms_.size());
         auto broom = broom_filter::make(of);
         if (!broom) return broom.error();
-        late_owner_ = std::make_unique<deferred_band>(*std::move(broom), broom::bins_for(band.capacity));
-        late_.store(late_owner_.get(), std::memory_order_seq_cst);
+        deferred_owner_ = std::make_unique<deferred_band>(*std::move(broom), broom::bins_for(band.capacity));
+        deferred_.store(deferred_owner_.get(), std::memory_order_seq_cst);
         committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
         return {};
     });
@@ -130,10 +130,10 @@ void daisy_broom_core::count_unkept(bool more) noexcept {
 }
 
 double daisy_broom_core::rate_of_class_0() const noexcept {
-    const deferred_band* const band = late();
+    const deferred_band* const band = deferred();
     if (band == nullptr) return 1;
-    const double filled = static_cast<double>(band->laid()) / static_cast<double>(band->ranges());
-    return 1 - filled + filled * bands_.late().rate();
+    const double filled = static_cast<double>(band->built()) / static_cast<double>(band->ranges());
+    return 1 - filled + filled * bands_.deferred().rate();
 }
 
 filter_stats daisy_broom_core::stats(std::uint64_t oracle_bytes) const noexcept {
@@ -159,7 +159,7 @@ filter_stats daisy_broom_core::stats(std::uint64_t oracle_bytes) const noexcept 
         now.keys += of.keys;
         add(of);
     }
-    if (const deferred_band* const band = late(); band != nullptr) {
+    if (const deferred_band* const band = deferred(); band != nullptr) {
         const filter_stats of = band->broom().stats();  // its keys are counted by inserts, in filled ranges or not
         add(of);
         now.local_bytes += band->memory_bytes() - of.local_bytes;
@@ -186,7 +186,7 @@ daisy_drift daisy_broom_core::drift() const noexcept {
     }
     expected[size()] = plan_.asked_share[0];
     std::uint64_t unkept = unkept_adapts_.load(std::memory_order_relaxed);
-    if (const deferred_band* const band = late(); band != nullptr) unkept += band->broom().stats().adapts;
+    if (const deferred_band* const band = deferred(); band != nullptr) unkept += band->broom().stats().adapts;
     found[size()] = static_cast<double>(unkept);
     now.adapts += unkept;
     now.stored = distance(planned, present);

@@ -87,8 +87,8 @@ std::vector<std::byte> bytes_of(std::span<const std::uint64_t> words) {
 }
 
 // REQUIRES: `ranges` and the capacity were checked.
-result<std::unique_ptr<deferred_band>> read_late(std::uint64_t ranges, std::span<const std::byte> filled,
-                                                 std::span<const std::byte> band, const hasher& hash, double rate) {
+result<std::unique_ptr<deferred_band>> read_deferred(std::uint64_t ranges, std::span<const std::byte> filled,
+                                                     std::span<const std::byte> band, const hasher& hash, double rate) {
     if (ranges == 0) {
         if (!filled.empty() || !band.empty()) return corrupt("ranges of a band that is not open");
         return std::unique_ptr<deferred_band>{};
@@ -123,12 +123,12 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
         // copied was filled from R before.
         std::vector<std::uint32_t> words(cells_.saved_words());
         cells_.save(words);
-        const deferred_band* const band = late();
+        const deferred_band* const band = deferred();
         std::vector<std::uint64_t> filled(band == nullptr ? 0 : band->words());
-        vector_sink late_bytes;
+        vector_sink deferred_bytes;
         if (band != nullptr) {
             band->save(filled);
-            if (const auto written = band->broom().save(late_bytes, store); !written) return written.error();
+            if (const auto written = band->broom().save(deferred_bytes, store); !written) return written.error();
         }
         std::vector<std::byte> cells(4 * words.size());
         for (std::size_t i = 0; i < words.size(); ++i) store_little_endian(cells.data() + 4 * i, words[i]);
@@ -143,11 +143,11 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
         fields.u64(cells_.buckets()).u64(size());
         for (unsigned i = 0; i < size(); ++i) write_band(fields, bands_.all()[i], sizes[i]);
         fields.u32(static_cast<std::uint32_t>(how_.history)).u32(how_.grows ? 1 : 0).u32(opens_ ? 1 : 0).u32(0);
-        fields.u64(bands_.late().capacity).u64(band == nullptr ? 0 : band->ranges());
+        fields.u64(bands_.deferred().capacity).u64(band == nullptr ? 0 : band->ranges());
         const auto plan = plan_bytes(plan_);
         const std::vector<std::byte> bits = bytes_of(filled);
         const std::array<std::span<const std::byte>, daisy_broom_sections> all = {plan, brooms.bytes(), cells, bits,
-                                                                                  late_bytes.bytes()};
+                                                                                  deferred_bytes.bytes()};
         return write_snapshot(out, *info, fields.view(), all);
     });
 }
@@ -194,27 +194,27 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
                 return corrupt("a band with shares that are no probabilities");
         }
         const std::uint32_t history = fields.u32(), grows = fields.u32(), opens = fields.u32(), zero = fields.u32();
-        const std::uint64_t late_capacity = fields.u64(), ranges = fields.u64();
+        const std::uint64_t deferred_capacity = fields.u64(), ranges = fields.u64();
         if (!fields.finished()) return corrupt("parameters of another length");
         if (history > 2 || grows > 1 || opens > 1 || zero != 0) return corrupt("a parameter is out of range");
         const auto plan = read_plan({draws, common->options.false_positive_rate}, view->sections[0]);
         if (!plan) return plan.error();
-        auto checked = daisy_bands::restore(*plan, std::move(bands), late_capacity);
+        auto checked = daisy_bands::restore(*plan, std::move(bands), deferred_capacity);
         if (!checked) return checked.error();
         auto brooms = read_brooms(view->sections[1], sizes, checked->all(), hash);
         if (!brooms) return brooms.error();
         const auto words = read_words(view->sections[2]);
         if (!words) return words.error();
-        auto late = read_late(ranges, view->sections[3], view->sections[4], hash, checked->late().rate());
-        if (!late) return late.error();
+        auto deferred = read_deferred(ranges, view->sections[3], view->sections[4], hash, checked->deferred().rate());
+        if (!deferred) return deferred.error();
         saved made{.core = nullptr, .oracle = oracle};
         const manner how{static_cast<broom_history>(history), grows != 0, random_source{}};
         made.core.reset(new (std::nothrow) daisy_broom_core{hash, *plan, *std::move(checked),
                                                             buckets * absent_cells::bucket_bytes, how, opens != 0});
         if (made.core == nullptr) throw std::bad_alloc{};
         made.core->brooms_ = *std::move(brooms);
-        made.core->late_owner_ = *std::move(late);
-        made.core->late_.store(made.core->late_owner_.get(), std::memory_order_seq_cst);
+        made.core->deferred_owner_ = *std::move(deferred);
+        made.core->deferred_.store(made.core->deferred_owner_.get(), std::memory_order_seq_cst);
         made.core->set_unkept(common->keys);
         if (const auto restored = made.core->cells_.restore(*words); !restored) return restored.error();
         return made;

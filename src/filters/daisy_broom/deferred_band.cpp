@@ -12,18 +12,18 @@ deferred_band::deferred_band(broom_filter broom, std::uint64_t ranges)
     assert(ranges >= 1);
 }
 
-bool deferred_band::have_laid(std::uint64_t number) noexcept {
+bool deferred_band::mark_built(std::uint64_t number) noexcept {
     const std::uint64_t bit = std::uint64_t{1} << number % 64;
     if ((bits_[number / 64].fetch_or(bit, std::memory_order_acq_rel) & bit) != 0) return false;
-    return laid_.fetch_add(1, std::memory_order_acq_rel) + 1 == ranges_;
+    return built_.fetch_add(1, std::memory_order_acq_rel) + 1 == ranges_;
 }
 
-void deferred_band::have_laid_all() noexcept {
-    for (std::uint64_t number = 0; number < ranges_; ++number) (void)have_laid(number);
+void deferred_band::mark_all_built() noexcept {
+    for (std::uint64_t number = 0; number < ranges_; ++number) (void)mark_built(number);
 }
 
 // Words before the cursor have been full once, and stay so.
-std::optional<std::uint64_t> deferred_band::next_unlaid() noexcept {
+std::optional<std::uint64_t> deferred_band::next_unbuilt() noexcept {
     std::uint64_t word = cursor_.load(std::memory_order_relaxed);
     for (; word < words(); ++word) {
         const auto first = static_cast<unsigned>(std::countr_one(bits_[word].load(std::memory_order_relaxed)));
@@ -49,7 +49,7 @@ bool deferred_band::restore(std::span<const std::uint64_t> from) noexcept {
         bits_[i].store(from[i], std::memory_order_relaxed);
         filled += static_cast<std::uint64_t>(std::popcount(from[i]));
     }
-    laid_.store(filled, std::memory_order_release);
+    built_.store(filled, std::memory_order_release);
     return true;
 }
 

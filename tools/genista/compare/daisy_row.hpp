@@ -63,7 +63,7 @@ constexpr std::uint64_t fixed_bytes_a_band = 18 * 1024;
 // list is short, because the bands do not get its memory.
 constexpr std::uint64_t exception_bytes = 4096;
 [[nodiscard]] inline std::uint64_t bytes_after_attack(const daisy_bands& bands) noexcept {
-    return exception_bytes + daisy_bands::late_bytes(bands.late().capacity);
+    return exception_bytes + daisy_bands::deferred_bytes(bands.deferred().capacity);
 }
 
 // What a row of the error rate asked for needs, with all that an attack may add: below it the
@@ -132,12 +132,12 @@ template <guarded_store Store, remote_map Records>
     using row = guarded_row<filter_type, Store>;
     const std::uint64_t bytes = bytes_of_row(of, sizes, true);
     std::uint64_t comes_to = 0;  // the last filter that fitted while it was empty
-    for (const bool late : {true, false}) {
-        if (late && !of.asked.attack) continue;
+    for (const bool deferred : {true, false}) {
+        if (deferred && !of.asked.attack) continue;
         daisy_broom_options options;
         options.hash = store->hash();
         if (of.asked.store_path.empty()) options.random = repeatable(of.asked.seed);
-        options.deferred_band = late;
+        options.deferred_band = deferred;
         // A full filter is a little larger than an empty one, by chance: the excess is subtracted,
         // and the search is repeated.
         for (std::uint64_t planned = bytes - std::min(bytes, row::overhead_bytes()); planned > 0;) {

@@ -52,15 +52,15 @@ class daisy_bands {
     // Bands from a snapshot: an error unless they are consecutive and their rates are those of
     // their classes, or smaller.
     [[nodiscard]] static result<daisy_bands> restore(const daisy_plan& plan, std::vector<daisy_band> bands,
-                                                     std::uint64_t late_capacity) noexcept;
+                                                     std::uint64_t deferred_capacity) noexcept;
 
     [[nodiscard]] unsigned of(unsigned its_class) const noexcept { return of_[its_class]; }
     [[nodiscard]] std::span<const daisy_band> all() const noexcept { return bands_; }
     [[nodiscard]] std::uint64_t bits() const noexcept;
     // The deferred band that class 0 would have, and the bytes of one for so many keys: its slots,
     // a broom filter's fixed cost, a bit for each bin.
-    [[nodiscard]] const daisy_band& late() const noexcept { return late_; }
-    [[nodiscard]] static std::uint64_t late_bytes(std::uint64_t capacity) noexcept;
+    [[nodiscard]] const daisy_band& deferred() const noexcept { return deferred_; }
+    [[nodiscard]] static std::uint64_t deferred_bytes(std::uint64_t capacity) noexcept;
     // The share of the plan's queries that are for absent keys and get "maybe" when first asked.
     [[nodiscard]] double expected_rate(double rate_of_class_0 = 1) const noexcept;
 
@@ -74,7 +74,7 @@ class daisy_bands {
 
     std::vector<daisy_band> bands_;
     std::array<std::uint8_t, max_daisy_class + 1> of_{};
-    daisy_band late_{.first_class = 0, .last_class = 0};
+    daisy_band deferred_{.first_class = 0, .last_class = 0};
 };
 
 // The plan with the smallest ε whose bands take at most so many bits, by steps of a quarter bit;

@@ -73,33 +73,33 @@ class daisy_broom_core {
     [[nodiscard]] const absent_list& cells() const noexcept { return cells_; }
 
     // The deferred band of class 0, null until it opens.
-    [[nodiscard]] deferred_band* late() noexcept { return late_.load(std::memory_order_seq_cst); }
-    [[nodiscard]] const deferred_band* late() const noexcept { return late_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] deferred_band* deferred() noexcept { return deferred_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] const deferred_band* deferred() const noexcept { return deferred_.load(std::memory_order_seq_cst); }
     // The deferred band, for a thread that has just committed a key to R. Null: every read of R
     // that fills a range later will find the key. The thread that opens the band changes one
     // counter after publishing the band, and this call changes the same counter before loading the
     // band: the second of the two sees what the first did before its change.
-    [[nodiscard]] deferred_band* late_after_commit() noexcept {
-        if (deferred_band* const open = late(); open != nullptr) return open;
+    [[nodiscard]] deferred_band* deferred_after_commit() noexcept {
+        if (deferred_band* const open = deferred(); open != nullptr) return open;
         committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
-        return late();
+        return deferred();
     }
-    [[nodiscard]] bool may_open_late() const noexcept { return opens_; }
+    [[nodiscard]] bool may_open_deferred() const noexcept { return opens_; }
     [[nodiscard]] bool bands_grow() const noexcept { return how_.grows; }
     // A sample: one of `parts` equal ranges of R, and the keys of class 0 found in it. It decides
     // the size of the band.
-    struct late_sample {
+    struct deferred_sample {
         std::uint64_t parts = 1, found = 0;
     };
     // As many parts as the band would have bins: by the plan, or by the number of keys reported to
     // the filter, if that is more.
-    [[nodiscard]] std::uint64_t planned_late_parts() const noexcept;
-    [[nodiscard]] std::uint64_t told_late_parts() const noexcept;
+    [[nodiscard]] std::uint64_t planned_deferred_parts() const noexcept;
+    [[nodiscard]] std::uint64_t told_deferred_parts() const noexcept;
     // Opens the deferred band, empty. Does nothing if it is open. An error: no memory.
-    [[nodiscard]] result<void> open_late(const late_sample& seen) noexcept;
+    [[nodiscard]] result<void> open_deferred(const deferred_sample& seen) noexcept;
     [[nodiscard]] bool may_contain_unkept(const digest& d) const noexcept {
-        const deferred_band* const band = late_.load(std::memory_order_acquire);
-        if (band != nullptr && band->is_laid(d.position)) return band->broom().may_contain(d);
+        const deferred_band* const band = deferred_.load(std::memory_order_acquire);
+        if (band != nullptr && band->is_built(d.position)) return band->broom().may_contain(d);
         return !cells_.excludes(d.position);
     }
 
@@ -134,8 +134,8 @@ class daisy_broom_core {
         : hash_{hash}, plan_{plan}, bands_{std::move(bands)}, how_{how}, opens_{opens}, cells_{exception_bytes} {}
     [[nodiscard]] broom_options broom_of(const daisy_band& band) const noexcept;
     [[nodiscard]] double rate_of_class_0() const noexcept;
-    [[nodiscard]] std::uint64_t late_told() const noexcept;
-    [[nodiscard]] std::uint64_t late_capacity(const late_sample& seen) const noexcept;
+    [[nodiscard]] std::uint64_t deferred_told() const noexcept;
+    [[nodiscard]] std::uint64_t deferred_capacity(const deferred_sample& seen) const noexcept;
 
     hasher hash_;
     daisy_plan plan_;
@@ -144,9 +144,9 @@ class daisy_broom_core {
     bool opens_;
     std::vector<broom_filter> brooms_;
     absent_list cells_;
-    std::atomic<deferred_band*> late_ = nullptr;
+    std::atomic<deferred_band*> deferred_ = nullptr;
     std::atomic<std::uint64_t> committed_or_opened_ = 0;
-    std::unique_ptr<deferred_band> late_owner_;  // under opening_
+    std::unique_ptr<deferred_band> deferred_owner_;  // under opening_
     std::mutex opening_;
     std::atomic<std::uint64_t> unkept_ = 0, unkept_adapts_ = 0, unkept_reads_ = 0;
 };

@@ -21,10 +21,11 @@
 // and reads again, or it has already committed, and y joins a bin that is filled: this is the broom
 // filter's own rule for renewals. (b) The band does not exist yet: then it is published after y was
 // committed, and every read of R comes after that, so it includes y. There is no
-// third case: both threads change one counter in between (daisy_broom_core::late_after_commit), and
-// the second one sees what the first did. So a range is complete when the fill returns, stays complete
-// by I1 of broom.hpp (growth and renewals keep the keys of a bin), and only then is its bit set
-// (I2). No lock is needed: a reader that sees the bit sees the bins.
+// third case: both threads change one counter in between
+// (daisy_broom_core::deferred_after_commit), and the second one sees what the first did. So a range
+// is complete when the fill returns, stays complete by I1 of broom.hpp (growth and renewals keep
+// the keys of a bin), and only then is its bit set (I2). No lock is needed: a reader that sees the
+// bit sees the bins.
 //
 // Erases leave at most too many keys: an erase that did not see the band, or happened while a range
 // was read, may leave a slot to a key that is gone, which is answered "maybe" until adapt() repairs
@@ -54,18 +55,18 @@ class deferred_band {
     [[nodiscard]] std::uint64_t ranges() const noexcept { return ranges_; }
     [[nodiscard]] std::uint64_t range_at(std::uint64_t position) const noexcept { return scale(position, ranges_); }
     [[nodiscard]] position_range range(std::uint64_t number) const noexcept { return range_of_bin(number, ranges_); }
-    [[nodiscard]] bool is_laid(std::uint64_t position) const noexcept {
+    [[nodiscard]] bool is_built(std::uint64_t position) const noexcept {
         const std::uint64_t number = range_at(position);
         return (bits_[number / 64].load(std::memory_order_acquire) >> number % 64 & 1) != 0;
     }
-    [[nodiscard]] std::uint64_t laid() const noexcept { return laid_.load(std::memory_order_acquire); }
-    [[nodiscard]] bool is_all_laid() const noexcept { return laid() == ranges_; }
+    [[nodiscard]] std::uint64_t built() const noexcept { return built_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_all_built() const noexcept { return built() == ranges_; }
     // A range that is not filled, if there is one: successive calls go through all of them.
-    [[nodiscard]] std::optional<std::uint64_t> next_unlaid() noexcept;
+    [[nodiscard]] std::optional<std::uint64_t> next_unbuilt() noexcept;
 
     // Sets the bit of a range that was filled. True: it was the last one.
-    bool have_laid(std::uint64_t number) noexcept;
-    void have_laid_all() noexcept;
+    bool mark_built(std::uint64_t number) noexcept;
+    void mark_all_built() noexcept;
 
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
         return sizeof *this - sizeof broom_ + 8 * words() + broom_.stats().local_bytes;
@@ -82,7 +83,7 @@ class deferred_band {
     broom_filter broom_;
     std::uint64_t ranges_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> bits_;
-    std::atomic<std::uint64_t> laid_ = 0, cursor_ = 0;
+    std::atomic<std::uint64_t> built_ = 0, cursor_ = 0;
 };
 
 }  // namespace genista

@@ -27,7 +27,7 @@ namespace genista::unkept_keys {
 template <remote_map View>
 [[nodiscard]] result<insert_outcome> insert(daisy_broom_core& core, const hashed_key& key, View& view) noexcept {
     insert_outcome outcome = insert_outcome::inserted;
-    if (deferred_band* const band = core.late_after_commit(); band != nullptr) {
+    if (deferred_band* const band = core.deferred_after_commit(); band != nullptr) {
         const auto joined = band->broom().insert(key, view);
         if (!joined || *joined == insert_outcome::full) return joined;
         outcome = *joined;
@@ -41,9 +41,9 @@ template <remote_map View>
 [[nodiscard]] result<erase_outcome> erase(daisy_broom_core& core, const hashed_key& key, View& view,
                                           bool assumes_present) noexcept {
     const auto erase_from = [&]() -> result<erase_outcome> {
-        deferred_band* const band = core.late();
+        deferred_band* const band = core.deferred();
         // The caller's promise that the key has a slot holds only in a range that was filled.
-        if (band != nullptr && assumes_present && band->is_laid(key.where().position))
+        if (band != nullptr && assumes_present && band->is_built(key.where().position))
             return band->broom().erase(key, view, assume_present);
         if (band != nullptr) return band->broom().erase(key, view);
         const result<bool> gone = view.erase(key.where(), key.view());
@@ -58,7 +58,7 @@ template <remote_map View>
 template <remote_map View>
 [[nodiscard]] result<erase_outcome> forget(daisy_broom_core& core, const hashed_key& key, View& view) noexcept {
     erase_outcome outcome = erase_outcome::absent;
-    if (deferred_band* const band = core.late(); band != nullptr) {
+    if (deferred_band* const band = core.deferred(); band != nullptr) {
         const auto forgotten = band->broom().forget(key, view);
         if (!forgotten) return forgotten;
         outcome = *forgotten;
@@ -82,7 +82,7 @@ template <remote_map View>
         filled = band.broom().rebuild_range(band.range(range), view);
     }
     if (!filled) return filled;
-    if (band.have_laid(range)) core.cells().release();
+    if (band.mark_built(range)) core.cells().release();
     return {};
 }
 
@@ -90,13 +90,13 @@ template <remote_map View>
 [[nodiscard]] result<adapt_outcome> adapt_in_band(daisy_broom_core& core, deferred_band& band, const hashed_key& key,
                                                   View& view) noexcept {
     const digest& d = key.where();
-    if (band.is_laid(d.position)) return band.broom().adapt(key, view);
+    if (band.is_built(d.position)) return band.broom().adapt(key, view);
     if (core.cells().excludes(d.position)) return adapt_outcome::was_negative;
     if (const auto filled = fill_range(core, band, band.range_at(d.position), view); !filled) return filled.error();
     // One more range, so that the list can be released after as many false positives as there are
     // ranges, and not only when the last range happens to have one. If this fails, the next adapt
     // tries again.
-    if (const auto next = band.next_unlaid(); next) (void)fill_range(core, band, *next, view);
+    if (const auto next = band.next_unbuilt(); next) (void)fill_range(core, band, *next, view);
     if (band.broom().may_contain(d)) return band.broom().adapt(key, view);
     core.count_unkept_adapt();
     return adapt_outcome::fixed;
@@ -109,8 +109,8 @@ template <remote_map View>
 template <remote_map View>
 [[nodiscard]] result<void> open_band(daisy_broom_core& core, const digest& d, View& view) {
     constexpr std::uint64_t enough = 16, wider = 8;  // a bin has 45 keys, and fewer than 16 once in ten million
-    const std::uint64_t least = core.planned_late_parts();
-    daisy_broom_core::late_sample seen{.parts = core.told_late_parts()};
+    const std::uint64_t least = core.planned_deferred_parts();
+    daisy_broom_core::deferred_sample seen{.parts = core.told_deferred_parts()};
     for (;; seen.parts = std::max(least, seen.parts / wider)) {
         broom::population there;
         broom::remote_source<View> source{view, core.hash()};
@@ -118,7 +118,7 @@ template <remote_map View>
         const position_range part = range_of_bin(scale(d.position, seen.parts), seen.parts);
         if (const auto read = source.read(part, there); !read) return read;
         seen.found = there.members.size();
-        if (seen.found >= enough || seen.parts <= least) return core.open_late(seen);
+        if (seen.found >= enough || seen.parts <= least) return core.open_deferred(seen);
     }
 }
 
@@ -130,9 +130,9 @@ template <remote_map View>
     const digest& d = key.where();
     absent_list& cells = core.cells();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        if (deferred_band* const band = core.late(); band != nullptr) return adapt_in_band(core, *band, key, view);
+        if (deferred_band* const band = core.deferred(); band != nullptr) return adapt_in_band(core, *band, key, view);
         if (cells.excludes(d.position)) return adapt_outcome::was_negative;
-        if (cells.is_full() && core.may_open_late()) {
+        if (cells.is_full() && core.may_open_deferred()) {
             const auto opened = open_band(core, d, view);
             if (opened) continue;
             if (!cells.can_exclude())
@@ -161,10 +161,10 @@ template <remote_map View>
 template <remote_map View>
 [[nodiscard]] result<void> rebuild(daisy_broom_core& core, View& view, unsigned threads) noexcept {
     core.cells().admit_all();
-    deferred_band* const band = core.late();
+    deferred_band* const band = core.deferred();
     if (band == nullptr) return {};
     if (const auto done = band->broom().rebuild(view, threads); !done) return done;
-    band->have_laid_all();
+    band->mark_all_built();
     core.cells().release();
     return {};
 }
