@@ -47,7 +47,7 @@ class broom_behind final : public attacked_store {
         how.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
         for (const bool direct : {true, false}) {  // some file systems do not have direct reads
             how.store = slow_store_options(direct);
-            how.store.random = repeatable(options_.seed);
+            how.store.key = hash_key::from_seed(options_.seed);
             auto opened = rocks::clustered_db::open(folder_.path(), how);
             if (!opened && direct) continue;
             db_ = must(std::move(opened));
@@ -64,11 +64,11 @@ class bloom_before final : public attacked_store {
   public:
     explicit bloom_before(const attacked_store_options& options) {
         auto how = slow_store_options(true);
-        how.random = repeatable(options.seed);
+        how.key = hash_key::from_seed(options.seed);
         auto opened = rocks::clustered_store::open(folder_.path(), how);
         if (!opened) {
             how = slow_store_options(false);
-            how.random = repeatable(options.seed);
+            how.key = hash_key::from_seed(options.seed);
             opened = rocks::clustered_store::open(folder_.path(), how);
         }
         store_ = must(std::move(opened));

@@ -42,7 +42,7 @@ result<store_meta> establish_meta(database& db, const std::string& path, const c
     if (options.read_only) {
         return error::make(error_code::mismatch, "%s is a RocksDB database, but not a guarded one", path.c_str());
     }
-    const auto made = store_meta::make(layout::clustered, options.random);
+    const auto made = store_meta::make(layout::clustered, options.key);
     if (!made) return made.error();
     if (family == nullptr) {
         const auto created = db.create_family({}, meta_family_name);

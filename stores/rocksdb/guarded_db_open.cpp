@@ -128,7 +128,7 @@ result<established_index> establish_index(database& db, const std::string& path,
             return error::make(error_code::mismatch,
                                "%s is a RocksDB database without an index, and index_existing is off", path.c_str());
         }
-        const auto made = store_meta::make(layout::indexed, options.random);
+        const auto made = store_meta::make(layout::indexed, options.key);
         if (!made) return made.error();
         meta = *made;
     }

@@ -154,11 +154,11 @@ std::string_view to_string(layout which) noexcept {
     return layout_names[static_cast<unsigned char>(which)];
 }
 
-result<store_meta> store_meta::make(layout arrangement, const random_source& random) noexcept {
+result<store_meta> store_meta::make(layout arrangement, const std::optional<hash_key>& key) noexcept {
     store_meta made;
     made.arrangement = arrangement;
-    if (random.seed()) {
-        made.key = hash_key::from_seed(*random.seed());
+    if (key) {
+        made.key = *key;
         return made;
     }
     const auto drawn = hash_key::random();

@@ -231,7 +231,7 @@ TEST(closed, a_snapshot_that_was_not_released_keeps_it_open) {
 
 TEST(closed, every_call_to_a_clustered_db_is_an_error) {
     const scratch here;
-    auto opened = rocks::clustered_db::open(here.path(), {.store = {.random = repeatable(3)}});
+    auto opened = rocks::clustered_db::open(here.path(), {.store = {.key = hash_key::from_seed(3)}});
     ASSERT_TRUE(opened) << opened.error().message();
     rocks::clustered_db& db = **opened;
     ASSERT_TRUE(db.put("there", std::string(5'000, 'v')));

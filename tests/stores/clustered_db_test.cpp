@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "genista/detail/base/random_source.hpp"
 #include "tests/stores/scratch.hpp"
 #include "tests/stores/unsynced_env.hpp"
 #include "tests/support/scale.hpp"
@@ -26,7 +27,7 @@ using rocks::filter_origin;
 clustered_db_options test_options() {
     clustered_db_options options;
     options.store.rocksdb.env = unsynced_env();
-    options.store.random = repeatable(3);
+    options.store.key = hash_key::from_seed(3);
     options.filter = {.capacity = 1000, .random = repeatable(4)};
     options.snapshotter.every = std::chrono::milliseconds{10};
     return options;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/guard/guarded.hpp"
 #include "tests/stores/scratch.hpp"
@@ -27,7 +28,7 @@ std::string key_number(std::uint64_t number) {
 
 clustered_options test_options() {
     clustered_options options;
-    options.random = repeatable(11);
+    options.key = hash_key::from_seed(11);
     options.rocksdb.env = unsynced_env();
     return options;
 }

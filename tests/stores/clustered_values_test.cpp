@@ -25,7 +25,7 @@ using rocks::clustered_db_options;
 
 clustered_db_options uncached(std::size_t values_apart_from) {
     clustered_db_options options;
-    options.store.random = repeatable(7);
+    options.store.key = hash_key::from_seed(7);
     options.store.values_apart_from = values_apart_from;
     options.store.rocksdb.env = unsynced_env();
     rocksdb::BlockBasedTableOptions table;

@@ -34,7 +34,7 @@ inline guarded_db_options test_options() {
     options.rocksdb.merge_operator = std::make_shared<appending>();
     options.rocksdb.write_buffer_size = std::size_t{256} << 10;  // tables and compactions early
     options.rocksdb.env = unsynced_env();
-    options.random = repeatable(5);
+    options.key = hash_key::from_seed(5);
     options.filter.capacity = 2000;
     options.filter.random = repeatable(9);
     options.snapshotter.every = std::chrono::milliseconds{0};

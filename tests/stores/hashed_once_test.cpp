@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 #include "tests/support/counting_hash.hpp"
@@ -35,7 +36,7 @@ TEST(hashed_once, by_the_calls_of_a_clustered_database) {
     const scratch here;
     rocks::clustered_db_options options;
     options.store.rocksdb.env = unsynced_env();
-    options.store.random = repeatable(5);
+    options.store.key = hash_key::from_seed(5);
     options.filter.capacity = 300;
     options.filter.random = repeatable(9);
     options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};

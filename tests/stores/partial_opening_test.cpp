@@ -267,7 +267,7 @@ TEST(partial_opening, of_the_clustered_layout) {
     const scratch folder;
     rocks::clustered_db_options options;
     options.store.rocksdb.env = unsynced_env();
-    options.store.random = repeatable(3);
+    options.store.key = hash_key::from_seed(3);
     options.filter.capacity = 1000;
     options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
     constexpr std::uint64_t keys = 8000;

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/guard/guarded.hpp"
@@ -45,7 +46,7 @@ rocks::slot_records_options slots_in(rocksdb::Env* env, bool cold = false) {
 
 std::unique_ptr<both_databases> open_both(const scratch& here, rocks::slot_records_options slots_options) {
     rocks::clustered_options options;
-    options.random = repeatable(11);
+    options.key = hash_key::from_seed(11);
     options.rocksdb.env = unsynced_env();
     auto store = clustered_store::open(here.path("store"), options);
     auto slots = slot_records::open(here.path("slots"), std::move(slots_options));

@@ -1,6 +1,6 @@
-// random_source: where a filter or a store draws what must not be guessed: salts, hash functions,
-// the key of a new store. The options of those that draw have one, which is the operating system's
-// generator; no public header names another one.
+// random_source: where a filter draws what must not be guessed: salts and hash functions. The
+// options of those that draw have one, which is the operating system's generator; no public header
+// names another one.
 #pragma once
 
 #include <cstdint>

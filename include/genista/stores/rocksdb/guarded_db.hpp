@@ -79,7 +79,6 @@
 #include <string_view>
 #include <vector>
 
-#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/detail/stores/rocksdb/filter_snapshotter.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
@@ -118,7 +117,7 @@ struct guarded_db_options {
     // any time; what was not built then is built at the next opening.
     bool build_behind = false;
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // used if rocksdb.WAL_size_limit_MB is 0
-    random_source random{};                           // of the key of a new index
+    std::optional<hash_key> key = std::nullopt;       // of a new index; none: a random one
 };
 
 class guarded_db final : public rocksdb::StackableDB {

@@ -30,7 +30,6 @@
 #include <string>
 #include <string_view>
 
-#include "genista/detail/base/random_source.hpp"
 #include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
 #include "genista/guard/store.hpp"
@@ -46,7 +45,8 @@ struct clustered_options {
     // Values of so many bytes or more go to genista.values. 0: none do; in a store that has the
     // family this holds for values written from now on.
     std::size_t values_apart_from = 1024;
-    random_source random{};  // of the key of a new database
+    // Of a new database; none: a random one. A database that records are copied into needs theirs.
+    std::optional<hash_key> key = std::nullopt;
 };
 
 inline constexpr const char* values_family_name = "genista.values";

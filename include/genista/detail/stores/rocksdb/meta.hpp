@@ -32,7 +32,6 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
-#include "genista/detail/base/random_source.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista::rocks {
@@ -97,8 +96,8 @@ struct store_meta {
     std::optional<write_mark> mark = std::nullopt;             // none: databases of older versions
     std::optional<snapshot_records> snapshots = std::nullopt;  // none: no snapshot was written down yet
 
-    // Draws the key.
-    [[nodiscard]] static result<store_meta> make(layout arrangement, const random_source& random) noexcept;
+    // Draws the key from the operating system's generator, unless one is given.
+    [[nodiscard]] static result<store_meta> make(layout arrangement, const std::optional<hash_key>& key) noexcept;
 
     [[nodiscard]] hasher hash() const noexcept { return hasher{key, hashing}; }
 };
