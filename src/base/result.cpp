@@ -85,7 +85,7 @@ error::error(const error& other) noexcept : text_{other.text_} {
     text_->add_user();
 }
 
-// The new text has its user before the old one loses it, so that an error may be assigned to itself.
+// The new text has its user before the old one loses it: an error may be assigned to itself.
 // NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
 error& error::operator=(const error& other) noexcept {
     other.text_->add_user();

@@ -78,7 +78,7 @@ class core {
     // All keys that have this place: one range read. An error unless each record belongs there,
     // once. `own` is the key of the operation, which is hashed already.
     [[nodiscard]] result<std::vector<resident>> residents_of(const place& at, const hashed_key& own,
-                                                              index_source& remote);
+                                                             index_source& remote);
 
     // ---- core.cpp
     [[nodiscard]] result<void> begin(index_source& remote);

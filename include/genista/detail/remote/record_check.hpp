@@ -40,7 +40,7 @@ class record_check {
         failed_ = failed_ || hash_(key) != where;
         return passes_hashed(where, key);
     }
-    // REQUIRES: `where` is the digest of the key.
+    // REQUIRES: `where` is the digest of the key, or the caller checks that.
     [[nodiscard]] bool passes_hashed(const digest& where, key_view key) {
         failed_ = failed_ || !range_.contains(where.position) || !order_.ascends(where, key);
         return !failed_;

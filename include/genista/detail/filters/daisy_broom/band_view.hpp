@@ -33,13 +33,15 @@ class band_view {
         remote_detail::record_check check{{first, last}, filter_.hash()};
         bool starved = false;
         const auto take = [&](const digest& at, key_view key) {
+            const bool is_ours = filter_.band_of(key) == band_;
             try {
-                if (!check.passes(at, key)) return false;
+                // The band's filter checks the digests of what it is given.
+                if (!(is_ours ? check.passes_hashed(at, key) : check.passes(at, key))) return false;
             } catch (const std::bad_alloc&) {
                 starved = true;
                 return false;
             }
-            return filter_.band_of(key) != band_ || static_cast<bool>(visit(at, key));
+            return !is_ours || static_cast<bool>(visit(at, key));
         };
         const result<void> done = remote_.for_each(first, last, take);
         if (starved)
