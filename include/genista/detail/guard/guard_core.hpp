@@ -480,7 +480,7 @@ class guard_core {
 
     void found_orphan(const hashed_key& key) noexcept try {
         on_orphan_(key);
-    } catch (const std::exception&) {  // the next false positive on the key tries again
+    } catch (...) {  // the next false positive on the key tries again
         counters_.count(live_guard_counters::failed_adapt);
     }
 
