@@ -69,7 +69,8 @@ static_assert(counted<daisy_broom> && learning_with_key<daisy_broom, memory_map>
 template <class F>
 constexpr bool is_daisy = counted<F>&& class_filter<F>&& counted<with_oracle<F, exact_oracle>>&&
     clearable_filter<with_oracle<F, exact_oracle>>&& counted<sampled_filter<F, exact_oracle>>&&
-        clearable_filter<sampled_filter<F, exact_oracle>>;
+        clearable_filter<sampled_filter<F, exact_oracle>>&& asked_with_key<with_oracle<F, exact_oracle>>&&
+            asked_with_key<sampled_filter<F, exact_oracle>>;
 static_assert(is_daisy<daisy_bloom_filter> && is_daisy<daisy_fingerprint_filter>);
 
 // No filters of keys: one denies some on purpose, two are exact sets of numbers.

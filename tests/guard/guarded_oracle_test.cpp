@@ -9,6 +9,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_broom.hpp"
+#include "genista/filters/daisy_sampling.hpp"
 #include "genista/filters/with_oracle.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
@@ -21,12 +22,14 @@ namespace {
 using test::scripted_oracle;
 using daisy_broom = daisy_broom_filter<scripted_oracle>;
 using daisy_bloom = with_oracle<daisy_bloom_filter, scripted_oracle>;
+using sampled_bloom = sampled_filter<daisy_bloom_filter, scripted_oracle>;
 
 constexpr daisy_terms terms{2'000, 0x1p-12};
 
 static_assert(guard_core<daisy_broom, memory_map>::learns);
 static_assert(guard_core<broom_filter, memory_map>::learns);
 static_assert(!guard_core<daisy_bloom, memory_map>::learns);
+static_assert(!guard_core<sampled_bloom, memory_map>::learns);
 static_assert(!guard_core<bloom_filter, memory_map>::learns);
 
 // By the first byte of the key: a third each has class 0, 9 and 12.
@@ -93,6 +96,15 @@ TEST(guarded_oracle, daisy_bloom_is_asked_with_its_keys_and_does_not_adapt) {
     memory_store store{hash};
     guarded users{daisy_bloom{*daisy_bloom_filter::make({.plan = plan(), .hash = hash}), by_first_byte()}, store};
     put_ask_and_erase(users, false);
+}
+
+TEST(guarded_oracle, a_sampled_filter_plans_itself_behind_the_guard) {
+    const hasher hash{hash_key::from_seed(3)};
+    memory_store store{hash};
+    guarded users{*sampled_bloom::make({.terms = terms, .samples = 500, .hash = hash}, by_first_byte()), store};
+    EXPECT_TRUE(users.filter().is_sampling());
+    put_ask_and_erase(users, false);
+    EXPECT_FALSE(users.filter().is_sampling());
 }
 
 }  // namespace

@@ -117,16 +117,17 @@ class sampled_filter {
     }
 
     // `full`: no memory, and nothing has changed.
-    insert_outcome insert(key_view key) noexcept {
-        const digest d = hash_(key);
-        const key_odds odds = oracle_->odds(key);
-        if (filter_) return filter_->insert(d, daisy_class(odds, filter_->terms()));
-        const auto added = sampler_->add(d, odds);
+    insert_outcome insert(const hashed_key& key) noexcept {
+        assert(key.is_of(hash_));
+        const key_odds odds = oracle_->odds(key.view());
+        if (filter_) return filter_->insert(key.where(), daisy_class(odds, filter_->terms()));
+        const auto added = sampler_->add(key.where(), odds);
         if (!added) return insert_outcome::full;
         if (sampler_->draws().size() >= next_try_ && !finish()) next_try_ = 2 * sampler_->draws().size();
         return *added ? insert_outcome::inserted : insert_outcome::already_present;
     }
-    insert_outcome insert(integer_key key) noexcept { return insert(key.view()); }
+    insert_outcome insert(key_view key) noexcept { return insert(hashed_key{hash_, key}); }
+    insert_outcome insert(integer_key key) noexcept { return insert(hashed_key{hash_, key}); }
     // Takes all keys out. A filter that has planned keeps its plan; otherwise the sampling, of
     // queries too, begins again.
     void clear() noexcept {
@@ -135,14 +136,15 @@ class sampled_filter {
         next_try_ = sampler_->samples();
     }
 
-    [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
-        const key_odds odds = oracle_->odds(key);
-        if (filter_) return filter_->may_contain(d, daisy_class(odds, filter_->terms()));
+    [[nodiscard]] bool may_contain(const hashed_key& key) const noexcept {
+        assert(key.is_of(hash_));
+        const key_odds odds = oracle_->odds(key.view());
+        if (filter_) return filter_->may_contain(key.where(), daisy_class(odds, filter_->terms()));
         sampler_->ask(odds);
-        return sampler_->contains(d);
+        return sampler_->contains(key.where());
     }
-    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash_(key)); }
-    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(key.view()); }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(hashed_key{hash_, key}); }
+    [[nodiscard]] bool may_contain(integer_key key) const noexcept { return may_contain(hashed_key{hash_, key}); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
         each(keys, out_bits);
     }
