@@ -47,7 +47,6 @@ struct hash_key {
 
 class hasher {
   public:
-    // REQUIRES: the kind is not `custom`, which custom() makes.
     explicit hasher(const hash_key& key, hash_kind kind = hash_kind::keyed) noexcept;
 
     // A hash of the caller's own, for controls and tests. A filter that uses one cannot be saved.
