@@ -139,7 +139,10 @@ class broom_filter : public filter_surface<broom_filter> {
     // R holds the key already: the store commits first. `full`: the key is not in the filter; a
     // caller that leaves it in R must not query the filter for it. `already_present`: it has a
     // slot, which it may have taken over from a key that R has just lost. A read of R that fails
-    // does not make an insert fail, unless the key's bin has no room left.
+    // does not make an insert fail, unless the key's bin has no room left. The error `timeout`, of
+    // this and every call below that takes R: other threads changed a bin during each of 1,000
+    // reads of R. Then an insert has not taken the key and can be repeated; after an erase, which
+    // may have changed R, call forget().
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R& remote) noexcept {
         assert(key.is_of(hash()));

@@ -11,7 +11,8 @@
 //   I2  A call that takes a hashed_key REQUIRES that a hasher equal to its own made it. A digest
 //       of another hash would be a false negative; asserts find it (is_of).
 //
-// The bytes are borrowed, as by key_view. detail/hash/kept_key.hpp has a copy that owns them.
+// The bytes are borrowed, as by key_view: they must outlive it, so make none of a temporary string.
+// detail/hash/kept_key.hpp has a copy that owns them.
 #pragma once
 
 #include <string_view>
