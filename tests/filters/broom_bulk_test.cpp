@@ -297,6 +297,40 @@ TEST(broom_rebuild, a_loaded_growth_that_is_too_small_for_r_does_not_prevent_a_r
     }
 }
 
+// More keys at one position than a bin takes: no table is large enough. Each call says so, and the
+// table does not double at each.
+TEST(broom_rebuild, keys_that_no_bin_can_hold_do_not_double_the_table_at_each_call) {
+    const auto short_keys_meet = [](const void*, key_view key) noexcept -> digest {
+        const digest own = the_hash()(key);
+        return key.size == 3 ? digest{12345, own.seed} : own;
+    };
+    const auto hash = hasher::custom(short_keys_meet, nullptr);
+    for (const std::size_t others : {0u, 100u, 900u}) {
+        memory_map remote;
+        const auto filter_options = broom_options{.capacity = 100, .hash = hash, .random = repeatable(6)};
+        auto filter = *broom_filter::make(filter_options);
+        std::vector<std::string> stored;
+        const auto put = [&](std::string key) {
+            ASSERT_TRUE(remote.put(hash(key), key));
+            stored.push_back(std::move(key));
+        };
+        for (std::size_t i = 0; i < others; ++i) {
+            put("other " + std::to_string(i));
+            ASSERT_TRUE(filter.insert(stored.back(), remote));
+        }
+        const std::uint64_t bins_at_first = filter.details().bins;
+        for (int i = 100; i < 300; ++i) put(std::to_string(i));
+        for (unsigned call = 0; call < 20; ++call) {
+            const auto rebuilt = filter.rebuild(remote, 1 + call % 2);
+            ASSERT_FALSE(rebuilt);
+            EXPECT_EQ(rebuilt.error().code(), error_code::unsupported) << rebuilt.error().message();
+        }
+        // A table doubles while R fills a quarter of its slots.
+        EXPECT_LE(filter.details().bins, std::max(bins_at_first, 8 * (others + 200) / 48));
+        for (std::size_t i = 0; i < others; ++i) EXPECT_TRUE(filter.may_contain(stored[i])) << stored[i];
+    }
+}
+
 TEST(broom_rebuild, threads_that_read_wrong_records_report_it_and_lose_nothing) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (unsigned threads = 1; threads <= 3; ++threads) {

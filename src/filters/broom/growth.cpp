@@ -18,6 +18,9 @@ constexpr std::uint64_t growth_load = 124;
 // One overfull bin makes a table grow only if a quarter of its slots are used. Otherwise an
 // adversary who can aim at one bin could double the table for ever.
 constexpr std::uint64_t least_load = 32;
+constexpr bool fills_a_quarter(std::uint64_t keys, std::uint64_t bins) noexcept {
+    return keys * 128 > bins * slots_per_bin * least_load;
+}
 unsigned doublings_for_keys(std::uint64_t keys_of_a_bin) noexcept {
     unsigned doublings = 1;
     while (keys_of_a_bin >> doublings > slots_per_bin && doublings < 30) ++doublings;
@@ -41,7 +44,7 @@ bool core::wants_to_grow() const noexcept {
 
 bool core::may_grow() const noexcept {
     const layout& l = *layout_.load(std::memory_order_acquire);
-    return options_.grows && keys() * 128 > l.now->bins() * slots_per_bin * least_load && can_afford_growth();
+    return options_.grows && fills_a_quarter(keys(), l.now->bins()) && can_afford_growth();
 }
 
 // The most that a growth adds to the filter's memory at any moment: the new table, less what the
@@ -271,10 +274,12 @@ result<unsigned> core::doublings_at(std::uint64_t bin, range_source& source) noe
 }
 
 // R may hold far more than this table was made for (a filter loaded from an old snapshot): one
-// doubling, or as many as its fullest bin needs.
+// doubling, or as many as its fullest bin needs, each only while R's keys fill a quarter of the
+// slots. Keys of one position stay in one bin however large the table is: that rule keeps the
+// calls that cannot place them from doubling it for ever.
 result<unsigned> core::doublings_for(range_source& source) noexcept try {
     const table& in = *layout_.load(std::memory_order_relaxed)->now;
-    std::uint64_t fullest = 0;
+    std::uint64_t fullest = 0, all = 0;
     population r;
     for (std::uint64_t first = 0; first < in.bins(); first += bins_per_cluster) {
         const std::uint64_t end = std::min(first + bins_per_cluster, in.bins());
@@ -283,8 +288,17 @@ result<unsigned> core::doublings_for(range_source& source) noexcept try {
         std::array<std::uint64_t, bins_per_cluster> keys{};
         for (const digest& d : r.members) ++keys[in.bin_of(d) - first];
         fullest = std::max(fullest, *std::max_element(keys.begin(), keys.end()));
+        all += r.members.size();
     }
-    return doublings_for_keys(fullest);
+    const unsigned wanted = doublings_for_keys(fullest);
+    unsigned doublings = 0;
+    while (doublings < wanted && fills_a_quarter(all, in.bins() << doublings)) ++doublings;
+    if (doublings == 0 && !wants_to_grow()) {
+        return error::make(error_code::unsupported,
+                           "broom: R holds %llu keys of one bin, more than fit, and too few in all to grow",
+                           static_cast<unsigned long long>(fullest));
+    }
+    return std::max(doublings, 1u);
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }
