@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -204,6 +205,49 @@ TEST(guarded, a_put_whose_filter_step_failed_is_found_and_repaired_later) {
     EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
     for (std::uint64_t i = 0; i < next; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
     EXPECT_TRUE(guard.filter().audit(store.inside().remote()));
+}
+
+// An R of which the records at one position cannot be read.
+class partly_readable_map {
+  public:
+    explicit partly_readable_map(memory_map& inner) : inner_{inner} {}
+
+    result<bool> put(const digest& d, key_view key) { return inner_.put(d, key); }
+    result<bool> erase(const digest& d, key_view key) { return inner_.erase(d, key); }
+    result<bool> contains(const digest& d, key_view key) { return inner_.contains(d, key); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        if (unreadable && first <= *unreadable && *unreadable <= last)
+            return error::make(error_code::io, "this block is damaged");
+        return inner_.for_each(first, last, visit);
+    }
+
+    std::optional<std::uint64_t> unreadable{};
+
+  private:
+    memory_map& inner_;
+};
+
+TEST(guarded, a_range_that_cannot_be_read_does_not_hold_up_the_repair_of_others) {
+    using core_type = guard_core<broom_filter, partly_readable_map>;
+    memory_map inside;
+    partly_readable_map remote{inside};
+    core_type through{*broom_filter::make({.capacity = 1000, .hash = test_hash(), .random = repeatable(7)}), remote};
+    for (std::uint64_t number = 0; number < 100; ++number) {
+        const std::string key = key_number(number);
+        const hashed_key hashed{through.hash(), key};
+        ASSERT_TRUE(inside.put(hashed.where(), key));
+        const core_type::entering in{through, hashed};  // it ends without on_committed(): the key is in doubt
+        remote.unreadable = hashed.where().position;
+    }
+    ASSERT_GT(through.pending_ranges(), 10u);
+    EXPECT_FALSE(through.repair());  // every range before the damaged one
+    EXPECT_FALSE(through.repair());  // and every one behind it
+    EXPECT_EQ(through.pending_ranges(), 1u);
+    remote.unreadable.reset();
+    ASSERT_TRUE(through.repair());
+    EXPECT_EQ(through.pending_ranges(), 0u);
+    EXPECT_TRUE(through.filter().audit(inside));
 }
 
 TEST(guarded, a_write_whose_reply_was_lost_is_found) {

@@ -230,7 +230,7 @@ class guard_core {
         const unsigned all = pending_ranges();
         unsigned done = 0, failures = 0;
         std::optional<error> first;
-        for (unsigned step = 0; step < range_states::number_of_ranges && failures < how.most_failures; ++step) {
+        for (unsigned step = 0; step < range_states::number_of_ranges; ++step) {
             const unsigned range = (next_repaired_ + step) % range_states::number_of_ranges;
             if (!ranges_.is_marked(range)) continue;
             if (how.stop != nullptr && how.stop->load(std::memory_order_relaxed))
@@ -246,11 +246,12 @@ class guard_core {
             }
             if (!first) first = repaired.error();
             const error_code why = repaired.error().code();
-            if (why != error_code::out_of_memory && why != error_code::unsupported) {
-                first = repaired.error();
+            const bool does_not_fit = why == error_code::out_of_memory || why == error_code::unsupported;
+            if (!does_not_fit) first = repaired.error();
+            if (!does_not_fit || ++failures == how.most_failures) {
+                next_repaired_ = (range + 1) % range_states::number_of_ranges;
                 break;
             }
-            if (++failures == how.most_failures) next_repaired_ = (range + 1) % range_states::number_of_ranges;
         }
         if (first) {
             report_failed_repair(done, *first);
@@ -525,7 +526,7 @@ class guard_core {
     std::mutex repairing_;
     std::atomic<bool> pending_reported_{false};
     std::atomic<clock::rep> adapt_reported_{never};
-    unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that do not fit do not hold up others
+    unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that fail do not hold up others
     std::atomic<std::uint64_t> remote_lacks_{0};
 
     std::mutex queue_mutex_;
