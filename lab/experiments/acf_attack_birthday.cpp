@@ -10,7 +10,6 @@
 #include "lab/adversaries/acf_attacks.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/acf_attack.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -109,14 +108,8 @@ outcome measure_birthday(const run_options& options) {
     out.kept = kept && control_lost;
     out.control = {{"what", "the plain cuckoo filter, which never learns, must lose every game"},
                    {"lost_as_it_must", control_lost}};
-    out.parameters = {
-        {"seed", options.seed}, {"quick", options.quick}, {"keys", keys}, {"most_queries_per_key", queries_per_key}};
+    out.parameters = {{"keys", keys}, {"most_queries_per_key", queries_per_key}};
     return out;
-}
-
-result<outcome> run_acf_attack_birthday(const run_options& options) {
-    if (const auto known = check_contender("acf-attack-birthday", options); !known) return known.error();
-    return run_experiment("acf-attack-birthday", options, [&] { return measure_birthday(options); });
 }
 
 const registration acf_attack_birthday_experiment{{
@@ -125,7 +118,8 @@ const registration acf_attack_birthday_experiment{{
     .promise =
         "Sets of keys whose repairs exclude each other defeat every deterministic filter with few choices for a key.",
     .where = "acf Thm 12",
-    .run = run_acf_attack_birthday,
+    .measure = measure_birthday,
+    .opponents = all_contenders,
     .takes = {.quick_seconds = 7.6, .full_minutes = 5},
 }};
 

@@ -19,7 +19,6 @@
 
 #include "lab/experiment.hpp"
 #include "lab/games/contenders.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/queries.hpp"
 
@@ -155,15 +154,9 @@ outcome measure_not_support(const run_options& options) {
     out.kept = kept && controls_failed;
     out.control = {{"what", "cuckooing with the same bits must stop, the plain cuckoo filter must pay ε n"},
                    {"failed_as_they_must", controls_failed}};
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick},
-                      {"seeds", seeds},       {"seeds_of_the_largest", seeds_of(sizes.size() - 1)},
-                      {"queries", sizes},     {"load", 0.95}};
+    out.parameters = {
+        {"seeds", seeds}, {"seeds_of_the_largest", seeds_of(sizes.size() - 1)}, {"queries", sizes}, {"load", 0.95}};
     return out;
-}
-
-result<outcome> run_acf_not_support(const run_options& options) {
-    if (const auto refused = refuse_filter("acf-not-support", options); !refused) return refused.error();
-    return run_experiment("acf-not-support", options, [&] { return measure_not_support(options); });
 }
 
 const registration acf_not_support_experiment{{
@@ -172,7 +165,7 @@ const registration acf_not_support_experiment{{
     .promise = "The cyclic and the swapping filter may have false positives in proportion to n although few different "
                "keys are asked for.",
     .where = "acf §3",
-    .run = run_acf_not_support,
+    .measure = measure_not_support,
     .takes = {.quick_seconds = 30, .full_minutes = 5},
 }};
 

@@ -194,17 +194,13 @@ outcome measure_support(const run_options& options) {
         {"least_share_mistaken_again", sum.least_control_again},
         {"failed_as_it_must", sum.control_failed},
         {"kept_without_repetitions", sum.control_can_win}};
-    out.parameters = {
-        {"seed", options.seed}, {"quick", options.quick}, {"fingerprint_bits", support_fingerprint_bits},
-        {"tables", 2},          {"bin_slots", 1},         {"first_mistakes_wanted", support_firsts_wanted}};
+    out.parameters = {{"fingerprint_bits", support_fingerprint_bits},
+                      {"tables", 2},
+                      {"bin_slots", 1},
+                      {"first_mistakes_wanted", support_firsts_wanted}};
     out.series = std::move(sum.series);
     out.figures.push_back(draw_support(all));
     return out;
-}
-
-result<outcome> run_acf_support(const run_options& options) {
-    if (const auto refused = refuse_filter("acf-support", options); !refused) return refused.error();
-    return run_experiment("acf-support", options, [&] { return measure_support(options); });
 }
 
 const registration acf_support_experiment{{
@@ -213,7 +209,7 @@ const registration acf_support_experiment{{
     .promise = "Over any n queries that were fixed beforehand the cuckooing filter has about one false positive for "
                "each of ε|Q| keys; repeated queries cost almost nothing.",
     .where = "acf Thm 1",
-    .run = run_acf_support,
+    .measure = measure_support,
     .takes = {.quick_seconds = 4.5, .full_minutes = 1},
 }};
 

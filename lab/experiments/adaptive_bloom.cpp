@@ -23,7 +23,6 @@
 #include "lab/experiment.hpp"
 #include "lab/experiments/adaptive_bloom_parts.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -132,19 +131,12 @@ outcome measure_adaptive_bloom(const run_options& options) {
         {"played", found.lost},
         {"plain_dead_bits", plain},
         {"failed_as_they_must", found.controls_lost && plain_breaks}};
-    out.parameters = {
-        {"filter", adaptive_bloom_filter::name}, {"seed", options.seed},  {"quick", options.quick}, {"keys", n},
-        {"rates", adaptive_bloom_rates},         {"adversaries", players}};
+    out.parameters = {{"filter", adaptive_bloom_filter::name},
+                      {"keys", n},
+                      {"rates", adaptive_bloom_rates},
+                      {"adversaries", players}};
     out.figures = draw_adaptive_bloom(anatomies);
     return out;
-}
-
-result<outcome> run_adaptive_bloom(const run_options& options) {
-    if (!options.filter.empty() && options.filter != adaptive_bloom_filter::name)
-        return error::make(error_code::invalid_argument,
-                           "filter %s: adaptive-bloom is about adaptive_bloom and takes no other",
-                           options.filter.c_str());
-    return run_experiment("adaptive-bloom", options, [&] { return measure_adaptive_bloom(options); });
 }
 
 const registration adaptive_bloom_experiment{{
@@ -153,7 +145,8 @@ const registration adaptive_bloom_experiment{{
     .promise = "A cascade of Bloom filters, in which repairs move stored keys to the next filter, is adaptive for n "
                "queries at a constant factor in space.",
     .where = "broom17 §5, Thm 19",
-    .run = run_adaptive_bloom,
+    .measure = measure_adaptive_bloom,
+    .filters = {adaptive_bloom_filter::name},
     .takes = {.quick_seconds = 24, .full_minutes = 10},
 }};
 

@@ -295,11 +295,7 @@ two_sided ask_full_bins(std::uint64_t seed, std::uint64_t queries) {
     return seen;
 }
 
-result<outcome> run_broom_game(const run_options& options) try {
-    if (!options.filter.empty() && options.filter != broom_filter::name && options.filter != broom_paper_filter::name) {
-        return error::make(error_code::invalid_argument, "filter %s: broom-game measures broom and broom_paper",
-                           options.filter.c_str());
-    }
+outcome measure_broom_game(const run_options& options) {
     const game_plan coarse{0x1p-8, options.quick ? 2'000'000u : 30'000'000u};
     const game_plan fine{0x1p-12, options.quick ? 2'000'000u : 50'000'000u};
     const game_plan as_called{0x1p-8, options.quick ? 200'000u : 3'000'000u};
@@ -363,14 +359,10 @@ result<outcome> run_broom_game(const run_options& options) try {
                    {"played", lost},
                    {"lost_as_they_must", controls_lost}};
     out.parameters = {{"filter", options.filter.empty() ? broom_filter::name : std::string_view{options.filter}},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
                       {"games_for_each_adversary", games},
                       {"effort_for_each_adversary", {{"2^-8", coarse.effort}, {"2^-12", fine.effort}}},
                       {"effort_of_an_insert_or_erase", change_effort}};
     return out;
-} catch (const std::runtime_error& failed) {
-    return error::make(error_code::unsupported, "broom-game: %s", failed.what());
 }
 
 const registration broom_game_experiment{{
@@ -379,7 +371,8 @@ const registration broom_game_experiment{{
     .promise = "In the adaptivity game each guess of an adversary is a false positive with probability at most ε, for "
                "the whole life of the filter.",
     .where = "broom18 Def. 3, Lemmas 4, 13",
-    .run = run_broom_game,
+    .measure = measure_broom_game,
+    .filters = {broom_filter::name, broom_paper_filter::name},
     .takes = {.quick_seconds = 20, .full_minutes = 8},
 }};
 

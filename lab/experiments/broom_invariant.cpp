@@ -75,9 +75,7 @@ outcome measure_invariant(const run_options& options) {
                    {"complaint", control.first_complaint},
                    {"failed_as_it_must", control_failed}};
     out.kept = all.kept() && control_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"operations_each", steps},
+    out.parameters = {{"operations_each", steps},
                       {"rates", rates},
                       {"histories", {"tombstone", "renew", "soft"}},
                       {"capacity", 180},
@@ -85,18 +83,13 @@ outcome measure_invariant(const run_options& options) {
     return out;
 }
 
-result<outcome> run_broom_invariant(const run_options& options) {
-    return run_on_either(
-        "broom-invariant", options, [&] { return measure_invariant(options); },
-        [&] { return measure_paper_invariant(options); });
-}
-
 const registration broom_invariant_experiment{{
     .id = "broom-invariant",
     .order = 103,
     .promise = "At no time is one stored fingerprint a prefix of another.",
     .where = "broom18 Inv. 7",
-    .run = run_broom_invariant,
+    .measure = either<measure_invariant, measure_paper_invariant>,
+    .filters = {"broom", "broom_paper"},
     .takes = {.quick_seconds = 1.5, .full_minutes = 1},
 }};
 

@@ -181,9 +181,7 @@ outcome measure_overflow(const run_options& options) {
                    {"inserts_refused", control.refused},
                    {"failed_as_it_must", control_failed}};
     out.kept = kept && control_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"rate", 0x1p-8},
+    out.parameters = {{"rate", 0x1p-8},
                       {"slots", slots_of_a_bin},
                       {"slots_of_a_half", slots_of_a_half},
                       {"allowed_deviations", allowed_deviations},
@@ -192,18 +190,13 @@ outcome measure_overflow(const run_options& options) {
     return out;
 }
 
-result<outcome> run_broom_overflow(const run_options& options) {
-    return run_on_either(
-        "broom-overflow", options, [&] { return measure_overflow(options); },
-        [&] { return measure_paper_overflow(options); });
-}
-
 const registration broom_overflow_experiment{{
     .id = "broom-overflow",
     .order = 109,
     .promise = "The first level rarely overflows, and the second never fills up.",
     .where = "broom18 Lemmas 17–19",
-    .run = run_broom_overflow,
+    .measure = either<measure_overflow, measure_paper_overflow>,
+    .filters = {"broom", "broom_paper"},
     .takes = {.quick_seconds = 2, .full_minutes = 2},
 }};
 

@@ -13,6 +13,12 @@ namespace genista::lab {
 inline constexpr double paper_small_rate = 0x1p-7;   // r ≤ 2 log log n from n = 2600 on [broom18 §5.3]
 inline constexpr double paper_large_rate = 0x1p-10;  // r > 2 log log n below n = 2^32 [§5.4]
 
+// The measurement of the filter that was named: ours, if none was.
+template <outcome (*Ours)(const run_options&), outcome (*Papers)(const run_options&)>
+[[nodiscard]] outcome either(const run_options& options) {
+    return options.filter == "broom_paper" ? Papers(options) : Ours(options);
+}
+
 [[nodiscard]] outcome measure_paper_invariant(const run_options& options);
 [[nodiscard]] outcome measure_paper_property10(const run_options& options);
 [[nodiscard]] outcome measure_paper_remote(const run_options& options);

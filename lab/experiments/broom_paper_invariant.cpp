@@ -82,8 +82,10 @@ outcome measure_paper_invariant(const run_options& options) {
                    {"inserts_until_two_were_equal", equal_at},
                    {"failed_as_it_must", equal_at != 0}};
     out.kept = all.kept() && equal_at != 0;
-    out.parameters = {{"seed", options.seed},     {"quick", options.quick}, {"filter", broom_paper_filter::name},
-                      {"operations_each", steps}, {"rates", rates},         {"capacity", invariant_keys}};
+    out.parameters = {{"filter", broom_paper_filter::name},
+                      {"operations_each", steps},
+                      {"rates", rates},
+                      {"capacity", invariant_keys}};
     return out;
 }
 

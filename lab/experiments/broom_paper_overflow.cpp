@@ -131,8 +131,6 @@ outcome measure_paper_overflow(const run_options& options) {
                    {"failed_as_they_must", controls_failed}};
     out.kept = kept && controls_failed;
     out.parameters = {{"filter", broom_paper_filter::name},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
                       {"rates", {paper_small_rate, paper_large_rate}},
                       {"largest", largest},
                       {"largest_with_replacements", largest_churned},

@@ -161,9 +161,7 @@ outcome measure_paper_property10(const run_options& options) {
     out.control["property_asked"] = no_property.asked;
     out.control["failed_as_it_must"] = control_failed;
     out.kept = property.violations == 0 && property.asked > 0 && stopped && control_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"filter", broom_paper_filter::name},
+    out.parameters = {{"filter", broom_paper_filter::name},
                       {"rates", rates},
                       {"property_targets", targets},
                       {"attack_capacity", capacity},

@@ -206,8 +206,6 @@ outcome measure_paper_remote(const run_options& options) {
                    {"failed_as_they_must", controls_failed}};
     out.kept = kept && controls_failed;
     out.parameters = {{"filter", broom_paper_filter::name},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
                       {"sizes", sizes},
                       {"rates", {paper_small_rate, paper_large_rate}},
                       {"rehashed_by_adapt", keys_rehashed}};

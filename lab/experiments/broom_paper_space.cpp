@@ -271,8 +271,6 @@ outcome measure_paper_space(const run_options& options) {
         {"failed_as_they_must", bloom_failed && never_failed}};
     out.kept = kept && bloom_failed && never_failed;
     out.parameters = {{"filter", broom_paper_filter::name},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
                       {"sizes", sizes},
                       {"rates", {paper_small_rate, paper_large_rate, far_rate}},
                       {"attack_rate", paper_attack_rate},

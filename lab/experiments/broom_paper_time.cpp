@@ -200,8 +200,6 @@ outcome measure_paper_time(const run_options& options) {
                    {"failed_as_they_must", controls_failed}};
     out.kept = flat && controls_failed;
     out.parameters = {{"filter", broom_paper_filter::name},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
                       {"lookups_each", sample.lookups},
                       {"erases_each", sample.erases},
                       {"inserts_each", sample.inserts},

@@ -108,9 +108,7 @@ outcome measure_property10(const run_options& options) {
     out.control["property_asked"] = no_property.asked;
     out.control["failed_as_it_must"] = control_failed;
     out.kept = property.violations == 0 && property.asked > 0 && attack_stopped && control_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"property_steps", steps},
+    out.parameters = {{"property_steps", steps},
                       {"members_of_one_bin", 30},
                       {"attack_capacity", capacity},
                       {"attack_load", 0.85},
@@ -122,19 +120,14 @@ outcome measure_property10(const run_options& options) {
     return out;
 }
 
-result<outcome> run_broom_property10(const run_options& options) {
-    return run_on_either(
-        "broom-property10", options, [&] { return measure_property10(options); },
-        [&] { return measure_paper_property10(options); });
-}
-
 const registration broom_property10_experiment{{
     .id = "broom-property10",
     .order = 104,
     .promise = "A repaired collision between two keys stays repaired until one of them gets a new hash function, even "
                "if the stored key is erased and inserted again.",
     .where = "broom18 Prop. 10",
-    .run = run_broom_property10,
+    .measure = either<measure_property10, measure_paper_property10>,
+    .filters = {"broom", "broom_paper"},
     .takes = {.quick_seconds = 2, .full_minutes = 1},
 }};
 

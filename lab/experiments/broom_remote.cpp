@@ -173,9 +173,13 @@ outcome measure_remote(const run_options& options) {
                    {"allowed_at_2^-10", most_plausible_hits(churn.new_inserts.all(), remote_control_rate)},
                    {"failed_as_they_must", controls_failed}};
     out.kept = fresh.kept() && churn.kept() && controls_failed;
-    out.parameters = {{"seed", options.seed},         {"quick", options.quick}, {"keys", n},
-                      {"rate", remote_rate},          {"queries", queries},     {"replacements", 3 * n},
-                      {"keys_brought_back", returns}, {"grows", false},         {"history", "tombstone"}};
+    out.parameters = {{"keys", n},
+                      {"rate", remote_rate},
+                      {"queries", queries},
+                      {"replacements", 3 * n},
+                      {"keys_brought_back", returns},
+                      {"grows", false},
+                      {"history", "tombstone"}};
     out.series = {fresh.row("built at once, n/10 replacements"), churn.row("3 n replacements")};
     out.series.back()["tombstones"] = parts.tombstones;
     out.series.back()["backyard_keys"] = parts.backyard_keys;
@@ -184,19 +188,14 @@ outcome measure_remote(const run_options& options) {
     return out;
 }
 
-result<outcome> run_broom_remote(const run_options& options) {
-    return run_on_either(
-        "broom-remote", options, [&] { return measure_remote(options); },
-        [&] { return measure_paper_remote(options); });
-}
-
 const registration broom_remote_experiment{{
     .id = "broom-remote",
     .order = 105,
     .promise = "An answer \"absent\" needs no access to the remote; a false positive or an erase needs a constant "
                "number of them, and an insert rarely any.",
     .where = "broom18 Thm 6",
-    .run = run_broom_remote,
+    .measure = either<measure_remote, measure_paper_remote>,
+    .filters = {"broom", "broom_paper"},
     .takes = {.quick_seconds = 1.7, .full_minutes = 1},
 }};
 

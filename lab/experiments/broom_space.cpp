@@ -182,9 +182,7 @@ outcome measure_space(const run_options& options) {
         {"leaking_broom_drift", leak.drift()},
         {"failed_as_they_must", run.bloom_failed && list_failed && leak_failed}};
     out.kept = run.static_kept && attacks_kept && run.bloom_failed && list_failed && leak_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"rates", {0x1p-8, 0x1p-12}},
+    out.parameters = {{"rates", {0x1p-8, 0x1p-12}},
                       {"attack_rate", 0x1p-8},
                       {"checkpoints", attack_checkpoints},
                       {"flat_within_bits", added_flat_within},
@@ -195,18 +193,14 @@ outcome measure_space(const run_options& options) {
     return out;
 }
 
-result<outcome> run_broom_space(const run_options& options) {
-    return run_on_either(
-        "broom-space", options, [&] { return measure_space(options); }, [&] { return measure_paper_space(options); });
-}
-
 const registration broom_space_experiment{{
     .id = "broom-space",
     .order = 106,
     .promise = "All local bits together stay within lower-order terms of n log(1/ε) plus a constant for each key, "
                "however long the attack.",
     .where = "broom18 Thm 6, Lemmas 9, 14–16",
-    .run = run_broom_space,
+    .measure = either<measure_space, measure_paper_space>,
+    .filters = {"broom", "broom_paper"},
     .takes = {.quick_seconds = 4.8, .full_minutes = 3},
 }};
 

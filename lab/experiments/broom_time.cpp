@@ -346,9 +346,7 @@ outcome measure_time(const run_options& options) {
         {"hidden_walk_over_sizes", hidden.growth},
         {"failed_as_they_must", controls_failed}};
     out.kept = flat && controls_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"measure", "instructions, by single steps, without R's own"},
+    out.parameters = {{"measure", "instructions, by single steps, without R's own"},
                       {"lookups_each", sample.lookups},
                       {"inserts_each", sample.inserts},
                       {"erases_each", sample.erases},
@@ -361,17 +359,13 @@ outcome measure_time(const run_options& options) {
     return out;
 }
 
-result<outcome> run_broom_time(const run_options& options) {
-    return run_on_either(
-        "broom-time", options, [&] { return measure_time(options); }, [&] { return measure_paper_time(options); });
-}
-
 const registration broom_time_experiment{{
     .id = "broom-time",
     .order = 107,
     .promise = "Look-up, insert and erase do a constant amount of local work for every n and ε.",
     .where = "broom18 Thm 6",
-    .run = run_broom_time,
+    .measure = either<measure_time, measure_paper_time>,
+    .filters = {"broom", "broom_paper"},
     .takes = {.quick_seconds = 40, .full_minutes = 10},
 }};
 

@@ -344,21 +344,12 @@ outcome measure_daisy_fingerprint(const run_options& options) {
         {"bloom_of_same_bits", control_summary},
         {"binary_search_growth", searches},
         {"failed_as_they_must", control_failed && search_grows}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"bits_of_bound", of_bound},
+    out.parameters = {{"bits_of_bound", of_bound},
                       {"bits_a_kept_draw", bits_a_draw},
                       {"constant_bits", fingerprint_constant_bits},
                       {"flat", flat_over_all}};
     out.figures = draw_fingerprints(all, options.quick ? 100'000 : 1'000'000);
     return out;
-}
-
-result<outcome> run_daisy_fingerprint(const run_options& options) {
-    if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: daisy-fingerprint measures daisy_fingerprint",
-                           options.filter.c_str());
-    return run_experiment("daisy-fingerprint", options, [&] { return measure_daisy_fingerprint(options); });
 }
 
 const registration daisy_fingerprint_experiment{{
@@ -367,7 +358,8 @@ const registration daisy_fingerprint_experiment{{
     .promise = "Fingerprints of k_x bits, sorted into classes by length, reach the bound itself up to lower-order "
                "terms, at 3 ε and in constant time.",
     .where = "daisy Thm 7, Lemma 11",
-    .run = run_daisy_fingerprint,
+    .measure = measure_daisy_fingerprint,
+    .filters = {daisy_fingerprint_filter::name},
     .takes = {.quick_seconds = 8.7, .full_minutes = 3},
 }};
 

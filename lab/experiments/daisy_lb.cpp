@@ -38,7 +38,6 @@
 #include "lab/experiments/daisy_encoding.hpp"
 #include "lab/experiments/drawn_world.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/number_set.hpp"
 #include "lab/workloads/odds_world.hpp"
 
@@ -287,14 +286,9 @@ outcome measure_daisy_lb(const run_options& options) {
                    {"answers_for_nothing_seen", lies_seen},
                    {"failed_as_it_must", failed}};
     out.kept = kept && failed;
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"samples", bound_samples}};
+    out.parameters = {{"samples", bound_samples}};
     out.figures.push_back({"What the distributions leave to be kept", "", {std::move(chart)}});
     return out;
-}
-
-result<outcome> run_daisy_lb(const run_options& options) {
-    if (const auto refused = refuse_filter("daisy-lb", options); !refused) return refused.error();
-    return run_experiment("daisy-lb", options, [&] { return measure_daisy_lb(options); });
 }
 
 const registration daisy_lb_experiment{{
@@ -303,7 +297,7 @@ const registration daisy_lb_experiment{{
     .promise =
         "Every filter for these distributions needs at least n Σ p_x k_x bits, less a constant number for each key.",
     .where = "daisy Thm 6",
-    .run = run_daisy_lb,
+    .measure = measure_daisy_lb,
     .takes = {.quick_seconds = 3.4, .full_minutes = 0.2},
 }};
 

@@ -25,8 +25,8 @@
 
 #include "genista/filters/filter.hpp"
 #include "genista/oracles/daisy_plan.hpp"
+#include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/odds_world.hpp"
 #include "lab/workloads/random.hpp"
 

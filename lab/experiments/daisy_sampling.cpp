@@ -441,9 +441,7 @@ outcome measure_daisy_sampling(const run_options& options) {
         {"doubling_tables_lookup_instructions", {control_smaller.lookup, control_larger.lookup}},
         {"doubling_tables_failed", chain_failed},
         {"failed_as_they_must", few_failed && wrong_failed && chain_failed}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"samples", enough_samples},
+    out.parameters = {{"samples", enough_samples},
                       {"rate", sampling_rate},
                       {"most_bits", most_sampling_bits},
                       {"most_rate", most_sampling_rate},
@@ -453,19 +451,13 @@ outcome measure_daisy_sampling(const run_options& options) {
     return out;
 }
 
-result<outcome> run_daisy_sampling(const run_options& options) {
-    if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: daisy-sampling measures daisy_fingerprint",
-                           options.filter.c_str());
-    return run_experiment("daisy-sampling", options, [&] { return measure_daisy_sampling(options); });
-}
-
 const registration daisy_sampling_experiment{{
     .id = "daisy-sampling",
     .order = 305,
     .promise = "The parameters can be estimated from samples instead of being computed over the universe.",
     .where = "daisy §4.3",
-    .run = run_daisy_sampling,
+    .measure = measure_daisy_sampling,
+    .filters = {daisy_fingerprint_filter::name},
     .takes = {.quick_seconds = 16, .full_minutes = 1},
 }};
 

@@ -8,7 +8,7 @@
 
 #include "genista/filters/filter.hpp"
 #include "genista/oracles/daisy_plan.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/number_set.hpp"
 #include "lab/workloads/odds_world.hpp"
 #include "lab/workloads/random.hpp"

@@ -70,13 +70,8 @@ outcome measure_one_line(const run_options& options) {
         {"cuckoo_lines", lines_of_cuckoo},
         {"failed_as_they_must", controls_failed}};
     out.kept = worst <= most_lines && controls_failed;
-    out.parameters = {{"seed", options.seed},       {"quick", options.quick}, {"capacity", capacity},
-                      {"queries_per_row", queries}, {"rates", rates},         {"load", judged_load}};
+    out.parameters = {{"capacity", capacity}, {"queries_per_row", queries}, {"rates", rates}, {"load", judged_load}};
     return out;
-}
-
-result<outcome> run_one_line(const run_options& options) {
-    return run_on_broom("one-line", options, [&] { return measure_one_line(options); });
 }
 
 const registration one_line_experiment{{
@@ -84,7 +79,8 @@ const registration one_line_experiment{{
     .order = 501,
     .promise = "A negative look-up in the broom filter reads hardly more than one cache line, whatever ε is.",
     .where = "ours",
-    .run = run_one_line,
+    .measure = measure_one_line,
+    .filters = {"broom"},
     .takes = {.quick_seconds = 0.9, .full_minutes = 2},
 }};
 

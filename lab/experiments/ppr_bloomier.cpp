@@ -31,7 +31,6 @@
 #include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 
 namespace genista::lab {
@@ -315,17 +314,12 @@ outcome measure_bloomier(const run_options& options) {
     out.control = {{"what", "a check two bits shorter must break the rate"},
                    {"runs", controls},
                    {"failed_as_they_must", controls_failed}};
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick},     {"rates", bloomier_rates},
-                      {"sizes", sizes},       {"value_bits", value_widths}, {"bits_judged_from_keys", ppr_judged_from}};
+    out.parameters = {{"rates", bloomier_rates},
+                      {"sizes", sizes},
+                      {"value_bits", value_widths},
+                      {"bits_judged_from_keys", ppr_judged_from}};
     out.figures = draw_bloomier(cells, sizes);
     return out;
-}
-
-result<outcome> run_ppr_bloomier(const run_options& options) {
-    if (!options.filter.empty() && options.filter != bloomier_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: ppr-bloomier measures bloomier",
-                           options.filter.c_str());
-    return run_experiment("ppr-bloomier", options, [&] { return measure_bloomier(options); });
 }
 
 const registration ppr_bloomier_experiment{{
@@ -333,7 +327,8 @@ const registration ppr_bloomier_experiment{{
     .order = 207,
     .promise = "Values for keys: a minimal perfect hash function and a short check for absent keys.",
     .where = "ppr05 §6.2",
-    .run = run_ppr_bloomier,
+    .measure = measure_bloomier,
+    .filters = {bloomier_filter::name},
     .takes = {.quick_seconds = 7.7, .full_minutes = 2},
 }};
 

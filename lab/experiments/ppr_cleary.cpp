@@ -32,7 +32,6 @@
 #include "genista/filters/cleary.hpp"
 #include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/queries.hpp"
 
@@ -317,9 +316,7 @@ outcome measure_cleary(const run_options& options) {
         {"halved_universe_rate_of_promise", controls.halved_rate},
         {"crowded_cells_of_promise", controls.crowded_cells},
         {"failed_as_they_must", controls.failed()}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"loads", cleary_loads},
+    out.parameters = {{"loads", cleary_loads},
                       {"walks_each", walks_asked},
                       {"most_cells", most_cells},
                       {"offset_bits_per_cell", offset_bits},
@@ -328,20 +325,14 @@ outcome measure_cleary(const run_options& options) {
     return out;
 }
 
-result<outcome> run_ppr_cleary(const run_options& options) {
-    if (!options.filter.empty() && options.filter != cleary_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: ppr-cleary measures cleary",
-                           options.filter.c_str());
-    return run_experiment("ppr-cleary", options, [&] { return measure_cleary(options); });
-}
-
 const registration ppr_cleary_experiment{{
     .id = "ppr-cleary",
     .order = 205,
     .promise =
         "A practical variant, linear probing over quotients; it keeps a set and no multiset, so keys cannot be erased.",
     .where = "ppr05 §5",
-    .run = run_ppr_cleary,
+    .measure = measure_cleary,
+    .filters = {cleary_filter::name},
     .takes = {.quick_seconds = 6.7, .full_minutes = 0.8},
 }};
 

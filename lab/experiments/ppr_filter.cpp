@@ -22,7 +22,6 @@
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
 #include "lab/workloads/counted_model.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -136,10 +135,7 @@ outcome measure_ppr_filter(const run_options& options) {
                    {"allowed", most_plausible_hits(control.queries, usual_rate)},
                    {"failed_as_it_must", control_failed}};
     out.kept = kept && control_failed;
-    out.parameters = {{"filter", optimal_filter::name},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
-                      {"mixed_operations", model.operations}};
+    out.parameters = {{"filter", optimal_filter::name}, {"mixed_operations", model.operations}};
     report::line_chart chart{"Bits a key over optimal, ε = 2^-8",
                              "All local bits less the logarithm of the measured rate.",
                              {"keys, n", true, report::unit::number},
@@ -154,17 +150,12 @@ outcome measure_ppr_filter(const run_options& options) {
     return out;
 }
 
-result<outcome> run_ppr_filter(const run_options& options) {
-    if (const auto refused = refuse_filter("ppr-filter", options); !refused) return refused.error();
-    return run_experiment("ppr-filter", options, [&] { return measure_ppr_filter(options); });
-}
-
 const registration ppr_filter_experiment{{
     .id = "ppr-filter",
     .order = 204,
     .promise = "From these: a filter with erases in (1 + o(1)) n log(1/ε) + O(n + w) bits.",
     .where = "ppr05 Thm 1.2",
-    .run = run_ppr_filter,
+    .measure = measure_ppr_filter,
     .takes = {.quick_seconds = 1.5, .full_minutes = 2},
 }};
 

@@ -20,7 +20,6 @@
 #include "lab/experiment.hpp"
 #include "lab/games/guard_arena.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/broom_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -133,18 +132,12 @@ outcome measure_sustained_guard(const run_options& options) {
     controls["failed_as_they_must"] = collapsed;
     out.control = controls;
     out.kept = kept && collapsed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"rate", guard_rate},
+    out.parameters = {{"rate", guard_rate},
                       {"effort", effort},
                       {"large_effort", large_effort},
                       {"large_keys", large.keys},
                       {"control_effort", control_effort}};
     return out;
-}
-
-result<outcome> run_sustained_guard(const run_options& options) {
-    return run_on_broom("sustained-guard", options, [&] { return measure_sustained_guard(options); });
 }
 
 const registration sustained_guard_experiment{{
@@ -153,7 +146,8 @@ const registration sustained_guard_experiment{{
     .promise =
         "A store behind a broom filter keeps its throughput under attack; without repairs its throughput collapses.",
     .where = "ours",
-    .run = run_sustained_guard,
+    .measure = measure_sustained_guard,
+    .filters = {"broom"},
     .takes = {.quick_seconds = 28, .full_minutes = 5, .alone = true},
 }};
 

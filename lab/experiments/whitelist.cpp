@@ -37,7 +37,6 @@
 #include "lab/games/local_arena.hpp"
 #include "lab/games/remotes.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "papers/whitelist.hpp"
 
@@ -317,9 +316,7 @@ outcome measure_whitelist(const run_options& options) {
                    {"bits_per_key_after_n_and_20_n", {control.bits.front(), control.bits.back()}},
                    {"bloom", lost},
                    {"failed_as_they_must", control.grew() && bloom_lost}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"rates", whitelist_rates},
+    out.parameters = {{"rates", whitelist_rates},
                       {"sizes", sizes},
                       {"universe_bits", whitelist_universe_bits},
                       {"queries_per_key", 1},
@@ -328,20 +325,14 @@ outcome measure_whitelist(const run_options& options) {
     return out;
 }
 
-result<outcome> run_whitelist(const run_options& options) {
-    if (!options.filter.empty() && options.filter != whitelist_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: whitelist measures whitelist",
-                           options.filter.c_str());
-    return run_experiment("whitelist", options, [&] { return measure_whitelist(options); });
-}
-
 const registration whitelist_experiment{{
     .id = "whitelist",
     .order = 114,
     .promise = "A filter with a small enough ε and a list of the false positives found so far matches that bound for "
                "O(n) queries.",
     .where = "broom18 Lemma 28",
-    .run = run_whitelist,
+    .measure = measure_whitelist,
+    .filters = {whitelist_filter::name},
     .takes = {.quick_seconds = 5, .full_minutes = 10},
 }};
 

@@ -14,10 +14,10 @@
 
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/sink.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
 #include "lab/games/batched_hunt.hpp"
 #include "lab/games/remotes.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/number_set.hpp"
 
 namespace genista::lab {

@@ -12,9 +12,9 @@
 
 #include "genista/filters/filter.hpp"
 #include "genista/format/sink.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
 #include "lab/games/batched_hunt.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/number_set.hpp"
 
 namespace genista::lab {

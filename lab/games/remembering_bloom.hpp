@@ -29,8 +29,8 @@
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/number_set.hpp"
 #include "lab/workloads/random.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "genista/filters/filter.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/queries.hpp"
 #include "lab/workloads/random.hpp"
 

@@ -84,4 +84,10 @@ result<std::vector<trace>> traces_for(const run_options& options) {
     return traces;
 }
 
+std::vector<trace> must_have_traces(const run_options& options) {
+    auto traces = traces_for(options);
+    if (!traces) throw workload_error{std::string{traces.error().message()}, traces.error().code()};
+    return *std::move(traces);
+}
+
 }  // namespace genista::lab

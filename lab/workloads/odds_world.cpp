@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/queries.hpp"
 
 namespace genista::lab {
