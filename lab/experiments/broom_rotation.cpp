@@ -37,7 +37,7 @@
 
 #include "lab/experiment.hpp"
 #include "lab/experiments/broom_rotation.hpp"
-#include "lab/workloads/paper_workload.hpp"
+#include "lab/experiments/two_brooms.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {

@@ -11,9 +11,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "genista/filters/broom.hpp"
 #include "lab/experiment.hpp"
-#include "lab/workloads/our_workload.hpp"
+#include "lab/experiments/two_brooms.hpp"
 
 namespace genista::lab {
 namespace {

@@ -23,6 +23,12 @@ struct property_seen {
     std::uint64_t caught = 0;      // false positives repaired without a renewal
     std::uint64_t asked = 0;       // caught keys asked again within their epoch
     std::uint64_t violations = 0;  // of those that were false positives again
+    void add(const property_seen& other) {
+        epochs += other.epochs;
+        caught += other.caught;
+        asked += other.asked;
+        violations += other.violations;
+    }
 };
 
 // A filter of one bin, so that its count of renewals numbers the epochs. Keys are erased, inserted

@@ -20,23 +20,28 @@ inline constexpr double most_added_bits = 1.5;     // bits a key that an attack 
 inline constexpr double added_flat_within = 0.05;  // bits a key between the second and the last third of an attack
 inline constexpr std::uint64_t attack_checkpoints = 30;
 
+// Mean of the last third less mean of the second.
+[[nodiscard]] inline double rise_of_last_third(const std::vector<double>& values) {
+    const std::size_t third = values.size() / 3;
+    double second = 0, last = 0;
+    for (std::size_t i = 0; i < third; ++i) {
+        second += values[third + i];
+        last += values[2 * third + i];
+    }
+    return (last - second) / static_cast<double>(third);
+}
+
 struct attack_added {
     std::uint64_t keys = 0, adapts = 0;
     std::vector<double> added{};  // bits a key over the filter before the attack, at each checkpoint
     bool sound = true;
 
     [[nodiscard]] double most() const { return *std::max_element(added.begin(), added.end()); }
-    // Mean of the last third less mean of the second. Memory is counted by pages, of which one is a
-    // third of a bit a key at 10^5 keys: a step by one page is no drift.
+    // Memory is counted by pages, of which one is a third of a bit a key at 10^5 keys: a step by one
+    // page is no drift.
     [[nodiscard]] double drift() const {
-        const std::size_t third = added.size() / 3;
-        double second = 0, last = 0;
-        for (std::size_t i = 0; i < third; ++i) {
-            second += added[third + i];
-            last += added[2 * third + i];
-        }
         const double page = 8.0 * buffer::page / static_cast<double>(keys);
-        return std::max((last - second) / static_cast<double>(third) - page, 0.0);
+        return std::max(rise_of_last_third(added) - page, 0.0);
     }
     [[nodiscard]] bool stays_small() const { return most() <= most_added_bits; }
     [[nodiscard]] bool stops() const { return drift() <= added_flat_within; }
