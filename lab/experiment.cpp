@@ -22,13 +22,13 @@ std::string joined(const std::vector<std::string>& names, const char* between) {
 result<void> check_filter(const experiment& asked, const run_options& options) {
     if (options.filter.empty()) return {};
     std::vector<std::string> known;
-    if (asked.opponents != nullptr) known = asked.opponents();
-    for (const std::string_view each : asked.filters)
+    if (asked.accepts.opponents != nullptr) known = asked.accepts.opponents();
+    for (const std::string_view each : asked.accepts.filters)
         if (!each.empty()) known.emplace_back(each);
     if (std::ranges::find(known, options.filter) != known.end()) return {};
-    const std::string takes = known.empty()                ? "is about no filter and takes none"
-                              : asked.opponents != nullptr ? "can be played against " + joined(known, ", ")
-                                                           : "measures " + joined(known, " and ");
+    const std::string takes = known.empty()                        ? "is about no filter and takes none"
+                              : asked.accepts.opponents != nullptr ? "can be played against " + joined(known, ", ")
+                                                                   : "measures " + joined(known, " and ");
     return error::make(error_code::invalid_argument, "filter %s: %.*s %s", options.filter.c_str(),
                        static_cast<int>(asked.id.size()), asked.id.data(), takes.c_str());
 }
@@ -54,7 +54,10 @@ result<outcome> experiment::run(const run_options& options) const {
     }
 }
 
-registration::registration(const experiment& row) noexcept : row_{row}, next_{newest_registration} {
+registration::registration(std::string_view id, int order, std::string_view promise, std::string_view where,
+                           outcome (*measure)(const run_options&), const estimate& takes,
+                           const accepted& accepts) noexcept
+    : row_{id, order, promise, where, measure, takes, accepts}, next_{newest_registration} {
     newest_registration = this;
 }
 
@@ -82,7 +85,7 @@ result<void> refuse_traces(const experiment& asked, const run_options& options) 
         }
         return nullptr;
     }();
-    if (asked.replays_traces || named == nullptr) return {};
+    if (asked.accepts.replays_traces || named == nullptr) return {};
     return error::make(error_code::invalid_argument, "'%.120s': %.*s replays no trace and takes none", named->c_str(),
                        static_cast<int>(asked.id.size()), asked.id.data());
 }

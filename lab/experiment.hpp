@@ -1,13 +1,12 @@
 // An experiment measures one promise of docs/papers.md and reports whether the library keeps it.
 //
-// Each is one row, in a file of its own:
+// Each is one row, in the file of its measurement:
 //
 //     outcome measure_growth(const run_options& options) { ... }
 //
-//     const registration growth_experiment{{
-//         .id = "growth", .order = 505, .promise = "...", .where = "ours",
-//         .measure = measure_growth, .filters = {"broom"},
-//         .takes = {.quick_seconds = 0.7, .full_minutes = 2}}};
+//     const registration growth_experiment(
+//         "growth", 505, "A broom filter grows ...", "ours", measure_growth,
+//         {.quick_seconds = 0.7, .full_minutes = 2}, {.filters = {"broom"}});
 //
 // `genista lab list` prints the rows, `genista lab run ID` runs one. A promise whose structure is
 // not built yet is a row without `measure`. Every experiment has a control: something that must
@@ -71,17 +70,21 @@ struct estimate {
     bool alone = false;  // it judges times, and work beside it would spoil them
 };
 
+// What the options of a run may name, beside nothing.
+struct accepted {
+    std::array<std::string_view, 2> filters{};          // one of these can be measured
+    std::vector<std::string> (*opponents)() = nullptr;  // or: any of these can be played against
+    bool replays_traces = false;                        // those of traces_for() in lab/workloads/data.hpp
+};
+
 struct experiment {
     std::string_view id;
     int order = 0;  // hundreds: the table of docs/papers.md; the rest: the row of that table
     std::string_view promise;
     std::string_view where;  // tag and place in docs/papers.md, or "ours"
     outcome (*measure)(const run_options&) = nullptr;
-    // What --filter may name. Neither: the experiment is about no filter.
-    std::array<std::string_view, 2> filters{};
-    std::vector<std::string> (*opponents)() = nullptr;  // any of these can be played against
     estimate takes{};
-    bool replays_traces = false;  // those of traces_for() in lab/workloads/data.hpp
+    accepted accepts{};
 
     [[nodiscard]] bool is_built() const noexcept { return measure != nullptr; }
 
@@ -94,7 +97,8 @@ struct experiment {
 // objects does not matter.
 class registration {
   public:
-    explicit registration(const experiment& row) noexcept;
+    registration(std::string_view id, int order, std::string_view promise, std::string_view where,
+                 outcome (*measure)(const run_options&), const estimate& takes, const accepted& accepts = {}) noexcept;
     registration(const registration&) = delete;
     registration& operator=(const registration&) = delete;
 

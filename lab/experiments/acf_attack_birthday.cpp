@@ -112,16 +112,10 @@ outcome measure_birthday(const run_options& options) {
     return out;
 }
 
-const registration acf_attack_birthday_experiment{{
-    .id = "acf-attack-birthday",
-    .order = 406,
-    .promise =
-        "Sets of keys whose repairs exclude each other defeat every deterministic filter with few choices for a key.",
-    .where = "acf Thm 12",
-    .measure = measure_birthday,
-    .opponents = all_contenders,
-    .takes = {.quick_seconds = 7.6, .full_minutes = 5},
-}};
+const registration acf_attack_birthday_experiment(
+    "acf-attack-birthday", 406,
+    "Sets of keys whose repairs exclude each other defeat every deterministic filter with few choices for a key.",
+    "acf Thm 12", measure_birthday, {.quick_seconds = 7.6, .full_minutes = 5}, {.opponents = all_contenders});
 
 }  // namespace
 }  // namespace genista::lab

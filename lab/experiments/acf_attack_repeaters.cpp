@@ -123,26 +123,15 @@ outcome measure_swapping_repeaters(const run_options& options) {
         swapping_targets, options);
 }
 
-const registration acf_attack_cyclic_experiment{{
-    .id = "acf-attack-cyclic",
-    .order = 404,
-    .promise =
-        "With enough candidates an adversary finds keys that a cyclic filter can never repair all at the same time.",
-    .where = "acf Thm 9",
-    .measure = measure_cyclic_repeaters,
-    .opponents = all_contenders,
-    .takes = {.quick_seconds = 27, .full_minutes = 10},
-}};
+const registration acf_attack_cyclic_experiment(
+    "acf-attack-cyclic", 404,
+    "With enough candidates an adversary finds keys that a cyclic filter can never repair all at the same time.",
+    "acf Thm 9", measure_cyclic_repeaters, {.quick_seconds = 27, .full_minutes = 10}, {.opponents = all_contenders});
 
-const registration acf_attack_swapping_experiment{{
-    .id = "acf-attack-swapping",
-    .order = 405,
-    .promise = "The same for the swapping filter.",
-    .where = "acf Thm 10",
-    .measure = measure_swapping_repeaters,
-    .opponents = all_contenders,
-    .takes = {.quick_seconds = 13, .full_minutes = 10},
-}};
+const registration acf_attack_swapping_experiment("acf-attack-swapping", 405, "The same for the swapping filter.",
+                                                  "acf Thm 10", measure_swapping_repeaters,
+                                                  {.quick_seconds = 13, .full_minutes = 10},
+                                                  {.opponents = all_contenders});
 
 }  // namespace
 }  // namespace genista::lab

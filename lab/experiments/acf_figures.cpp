@@ -207,15 +207,10 @@ outcome measure_figures(const run_options& options) {
     return out;
 }
 
-const registration acf_figures_experiment{{
-    .id = "acf-figures",
-    .order = 403,
-    .promise = "On network traces, with equal bits, the cuckooing filter has the fewest false positives of the three.",
-    .where = "acf §4, Figs 1–4",
-    .measure = measure_figures,
-    .takes = {.quick_seconds = 15.5, .full_minutes = 8},
-    .replays_traces = true,
-}};
+const registration acf_figures_experiment(
+    "acf-figures", 403,
+    "On network traces, with equal bits, the cuckooing filter has the fewest false positives of the three.",
+    "acf §4, Figs 1–4", measure_figures, {.quick_seconds = 15.5, .full_minutes = 8}, {.replays_traces = true});
 
 }  // namespace
 }  // namespace genista::lab

@@ -159,15 +159,10 @@ outcome measure_not_support(const run_options& options) {
     return out;
 }
 
-const registration acf_not_support_experiment{{
-    .id = "acf-not-support",
-    .order = 402,
-    .promise = "The cyclic and the swapping filter may have false positives in proportion to n although few different "
-               "keys are asked for.",
-    .where = "acf §3",
-    .measure = measure_not_support,
-    .takes = {.quick_seconds = 30, .full_minutes = 5},
-}};
+const registration acf_not_support_experiment("acf-not-support", 402,
+                                              "The cyclic and the swapping filter may have false positives in "
+                                              "proportion to n although few different keys are asked for.",
+                                              "acf §3", measure_not_support, {.quick_seconds = 30, .full_minutes = 5});
 
 }  // namespace
 }  // namespace genista::lab

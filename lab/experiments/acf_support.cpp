@@ -203,15 +203,11 @@ outcome measure_support(const run_options& options) {
     return out;
 }
 
-const registration acf_support_experiment{{
-    .id = "acf-support",
-    .order = 401,
-    .promise = "Over any n queries that were fixed beforehand the cuckooing filter has about one false positive for "
-               "each of ε|Q| keys; repeated queries cost almost nothing.",
-    .where = "acf Thm 1",
-    .measure = measure_support,
-    .takes = {.quick_seconds = 4.5, .full_minutes = 1},
-}};
+const registration acf_support_experiment(
+    "acf-support", 401,
+    "Over any n queries that were fixed beforehand the cuckooing filter has about one false positive for each of ε|Q| "
+    "keys; repeated queries cost almost nothing.",
+    "acf Thm 1", measure_support, {.quick_seconds = 4.5, .full_minutes = 1});
 
 }  // namespace
 }  // namespace genista::lab

@@ -139,16 +139,12 @@ outcome measure_adaptive_bloom(const run_options& options) {
     return out;
 }
 
-const registration adaptive_bloom_experiment{{
-    .id = "adaptive-bloom",
-    .order = 115,
-    .promise = "A cascade of Bloom filters, in which repairs move stored keys to the next filter, is adaptive for n "
-               "queries at a constant factor in space.",
-    .where = "broom17 §5, Thm 19",
-    .measure = measure_adaptive_bloom,
-    .filters = {adaptive_bloom_filter::name},
-    .takes = {.quick_seconds = 24, .full_minutes = 10},
-}};
+const registration adaptive_bloom_experiment("adaptive-bloom", 115,
+                                             "A cascade of Bloom filters, in which repairs move stored keys to the "
+                                             "next filter, is adaptive for n queries at a constant factor in space.",
+                                             "broom17 §5, Thm 19", measure_adaptive_bloom,
+                                             {.quick_seconds = 24, .full_minutes = 10},
+                                             {.filters = {adaptive_bloom_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

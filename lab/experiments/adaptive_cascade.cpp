@@ -203,16 +203,11 @@ outcome measure_adaptive_cascade(const run_options& options) {
     return out;
 }
 
-const registration adaptive_cascade_experiment{{
-    .id = "adaptive-cascade",
-    .order = 116,
-    .promise = "The same with single-hash filters whose rates fall like a tower needs only about log* n levels and "
-               "optimal space.",
-    .where = "broom17 §5, Thm 20",
-    .measure = measure_adaptive_cascade,
-    .filters = {cascade_filter::name},
-    .takes = {.quick_seconds = 9, .full_minutes = 10},
-}};
+const registration adaptive_cascade_experiment(
+    "adaptive-cascade", 116,
+    "The same with single-hash filters whose rates fall like a tower needs only about log* n levels and optimal space.",
+    "broom17 §5, Thm 20", measure_adaptive_cascade, {.quick_seconds = 9, .full_minutes = 10},
+    {.filters = {cascade_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

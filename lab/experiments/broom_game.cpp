@@ -365,16 +365,12 @@ outcome measure_broom_game(const run_options& options) {
     return out;
 }
 
-const registration broom_game_experiment{{
-    .id = "broom-game",
-    .order = 101,
-    .promise = "In the adaptivity game each guess of an adversary is a false positive with probability at most ε, for "
-               "the whole life of the filter.",
-    .where = "broom18 Def. 3, Lemmas 4, 13",
-    .measure = measure_broom_game,
-    .filters = {broom_filter::name, broom_paper_filter::name},
-    .takes = {.quick_seconds = 20, .full_minutes = 8},
-}};
+const registration broom_game_experiment("broom-game", 101,
+                                         "In the adaptivity game each guess of an adversary is a false positive with "
+                                         "probability at most ε, for the whole life of the filter.",
+                                         "broom18 Def. 3, Lemmas 4, 13", measure_broom_game,
+                                         {.quick_seconds = 20, .full_minutes = 8},
+                                         {.filters = {broom_filter::name, broom_paper_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

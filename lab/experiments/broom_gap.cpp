@@ -200,16 +200,12 @@ outcome measure_gap(const run_options& options) {
     return out;
 }
 
-const registration broom_gap_experiment{{
-    .id = "broom-gap",
-    .order = 102,
-    .promise = "Ours: a filter that follows the paper word for word loses to attacks with keys that its history has "
-               "correlated and no call has compared; our layout does not.",
-    .where = "broom18 §4.4",
-    .measure = measure_gap,
-    .filters = {broom_paper_filter::name, broom_filter::name},
-    .takes = {.quick_seconds = 11, .full_minutes = 10},
-}};
+const registration broom_gap_experiment(
+    "broom-gap", 102,
+    "Ours: a filter that follows the paper word for word loses to attacks with keys that its history has correlated "
+    "and no call has compared; our layout does not.",
+    "broom18 §4.4", measure_gap, {.quick_seconds = 11, .full_minutes = 10},
+    {.filters = {broom_paper_filter::name, broom_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -150,15 +150,11 @@ outcome measure_paper_invariant(const run_options& options) {
     return out;
 }
 
-const registration broom_invariant_experiment{{
-    .id = "broom-invariant",
-    .order = 103,
-    .promise = "At no time is one stored fingerprint a prefix of another.",
-    .where = "broom18 Inv. 7",
-    .measure = either<measure_invariant, measure_paper_invariant>,
-    .filters = {"broom", "broom_paper"},
-    .takes = {.quick_seconds = 1.5, .full_minutes = 1},
-}};
+const registration broom_invariant_experiment("broom-invariant", 103,
+                                              "At no time is one stored fingerprint a prefix of another.",
+                                              "broom18 Inv. 7", either<measure_invariant, measure_paper_invariant>,
+                                              {.quick_seconds = 1.5, .full_minutes = 1},
+                                              {.filters = {"broom", "broom_paper"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -311,15 +311,11 @@ outcome measure_paper_overflow(const run_options& options) {
     return out;
 }
 
-const registration broom_overflow_experiment{{
-    .id = "broom-overflow",
-    .order = 109,
-    .promise = "The first level rarely overflows, and the second never fills up.",
-    .where = "broom18 Lemmas 17–19",
-    .measure = either<measure_overflow, measure_paper_overflow>,
-    .filters = {"broom", "broom_paper"},
-    .takes = {.quick_seconds = 2, .full_minutes = 2},
-}};
+const registration broom_overflow_experiment("broom-overflow", 109,
+                                             "The first level rarely overflows, and the second never fills up.",
+                                             "broom18 Lemmas 17–19", either<measure_overflow, measure_paper_overflow>,
+                                             {.quick_seconds = 2, .full_minutes = 2},
+                                             {.filters = {"broom", "broom_paper"}});
 
 }  // namespace
 }  // namespace genista::lab

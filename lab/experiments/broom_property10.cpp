@@ -263,16 +263,12 @@ outcome measure_paper_property10(const run_options& options) {
     return out;
 }
 
-const registration broom_property10_experiment{{
-    .id = "broom-property10",
-    .order = 104,
-    .promise = "A repaired collision between two keys stays repaired until one of them gets a new hash function, even "
-               "if the stored key is erased and inserted again.",
-    .where = "broom18 Prop. 10",
-    .measure = either<measure_property10, measure_paper_property10>,
-    .filters = {"broom", "broom_paper"},
-    .takes = {.quick_seconds = 2, .full_minutes = 1},
-}};
+const registration broom_property10_experiment(
+    "broom-property10", 104,
+    "A repaired collision between two keys stays repaired until one of them gets a new hash function, even if the "
+    "stored key is erased and inserted again.",
+    "broom18 Prop. 10", either<measure_property10, measure_paper_property10>, {.quick_seconds = 2, .full_minutes = 1},
+    {.filters = {"broom", "broom_paper"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -197,25 +197,16 @@ outcome measure_paper_large(const run_options& options) {
     return rate_outcome<papers_structure>(plan, options, "signatures and a backyard");
 }
 
-const registration broom_small_experiment{{
-    .id = "broom-small",
-    .order = 110,
-    .promise = "Large ε: the design for short remainders.",
-    .where = "broom18 §5.3",
-    .measure = either<measure_our_small, measure_paper_small>,
-    .filters = {"broom", "broom_paper"},
-    .takes = {.quick_seconds = 0.4, .full_minutes = 2},
-}};
+const registration broom_small_experiment("broom-small", 110, "Large ε: the design for short remainders.",
+                                          "broom18 §5.3", either<measure_our_small, measure_paper_small>,
+                                          {.quick_seconds = 0.4, .full_minutes = 2},
+                                          {.filters = {"broom", "broom_paper"}});
 
-const registration broom_large_experiment{{
-    .id = "broom-large",
-    .order = 111,
-    .promise = "Small ε: the design that splits a remainder into signature and tail.",
-    .where = "broom18 §5.4",
-    .measure = either<measure_our_large, measure_paper_large>,
-    .filters = {"broom", "broom_paper"},
-    .takes = {.quick_seconds = 1.7, .full_minutes = 3},
-}};
+const registration broom_large_experiment("broom-large", 111,
+                                          "Small ε: the design that splits a remainder into signature and tail.",
+                                          "broom18 §5.4", either<measure_our_large, measure_paper_large>,
+                                          {.quick_seconds = 1.7, .full_minutes = 3},
+                                          {.filters = {"broom", "broom_paper"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -372,16 +372,12 @@ outcome measure_paper_remote(const run_options& options) {
     return out;
 }
 
-const registration broom_remote_experiment{{
-    .id = "broom-remote",
-    .order = 105,
-    .promise = "An answer \"absent\" needs no access to the remote; a false positive or an erase needs a constant "
-               "number of them, and an insert rarely any.",
-    .where = "broom18 Thm 6",
-    .measure = either<measure_remote, measure_paper_remote>,
-    .filters = {"broom", "broom_paper"},
-    .takes = {.quick_seconds = 1.7, .full_minutes = 1},
-}};
+const registration broom_remote_experiment("broom-remote", 105,
+                                           "An answer \"absent\" needs no access to the remote; a false positive or an "
+                                           "erase needs a constant number of them, and an insert rarely any.",
+                                           "broom18 Thm 6", either<measure_remote, measure_paper_remote>,
+                                           {.quick_seconds = 1.7, .full_minutes = 1},
+                                           {.filters = {"broom", "broom_paper"}});
 
 }  // namespace
 }  // namespace genista::lab

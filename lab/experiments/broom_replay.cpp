@@ -88,16 +88,10 @@ outcome measure_replay(const run_options& options) {
     return out;
 }
 
-const registration broom_replay_experiment{{
-    .id = "broom-replay",
-    .order = 502,
-    .promise =
-        "A replay of hundreds of thousands of known false positives wastes almost no reads from the second round on.",
-    .where = "ours",
-    .measure = measure_replay,
-    .filters = {"broom"},
-    .takes = {.quick_seconds = 0.7, .full_minutes = 2},
-}};
+const registration broom_replay_experiment(
+    "broom-replay", 502,
+    "A replay of hundreds of thousands of known false positives wastes almost no reads from the second round on.",
+    "ours", measure_replay, {.quick_seconds = 0.7, .full_minutes = 2}, {.filters = {"broom"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -227,16 +227,12 @@ outcome measure_rotation(const run_options& options) {
     return out;
 }
 
-const registration broom_rotation_experiment{{
-    .id = "broom-rotation",
-    .order = 108,
-    .promise = "After a number of repairs proportional to n every key has moved to a new hash function, and a group of "
-               "quotients never has more than O(log n) extension bits.",
-    .where = "broom18 §4.2, Lemmas 9, 15, 16",
-    .measure = measure_rotation,
-    .filters = {broom_paper_filter::name},
-    .takes = {.quick_seconds = 10.5, .full_minutes = 5},
-}};
+const registration broom_rotation_experiment(
+    "broom-rotation", 108,
+    "After a number of repairs proportional to n every key has moved to a new hash function, and a group of quotients "
+    "never has more than O(log n) extension bits.",
+    "broom18 §4.2, Lemmas 9, 15, 16", measure_rotation, {.quick_seconds = 10.5, .full_minutes = 5},
+    {.filters = {broom_paper_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -448,16 +448,12 @@ outcome measure_paper_space(const run_options& options) {
     return out;
 }
 
-const registration broom_space_experiment{{
-    .id = "broom-space",
-    .order = 106,
-    .promise = "All local bits together stay within lower-order terms of n log(1/ε) plus a constant for each key, "
-               "however long the attack.",
-    .where = "broom18 Thm 6, Lemmas 9, 14–16",
-    .measure = either<measure_space, measure_paper_space>,
-    .filters = {"broom", "broom_paper"},
-    .takes = {.quick_seconds = 4.8, .full_minutes = 3},
-}};
+const registration broom_space_experiment("broom-space", 106,
+                                          "All local bits together stay within lower-order terms of n log(1/ε) plus a "
+                                          "constant for each key, however long the attack.",
+                                          "broom18 Thm 6, Lemmas 9, 14–16", either<measure_space, measure_paper_space>,
+                                          {.quick_seconds = 4.8, .full_minutes = 3},
+                                          {.filters = {"broom", "broom_paper"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -519,15 +519,10 @@ outcome measure_either_time(const run_options& options) {
     return either<measure_time, measure_paper_time>(options);
 }
 
-const registration broom_time_experiment{{
-    .id = "broom-time",
-    .order = 107,
-    .promise = "Look-up, insert and erase do a constant amount of local work for every n and ε.",
-    .where = "broom18 Thm 6",
-    .measure = measure_either_time,
-    .filters = {"broom", "broom_paper"},
-    .takes = {.quick_seconds = 40, .full_minutes = 10},
-}};
+const registration broom_time_experiment(
+    "broom-time", 107, "Look-up, insert and erase do a constant amount of local work for every n and ε.",
+    "broom18 Thm 6", measure_either_time, {.quick_seconds = 40, .full_minutes = 10},
+    {.filters = {"broom", "broom_paper"}});
 
 }  // namespace
 }  // namespace genista::lab

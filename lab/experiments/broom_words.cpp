@@ -211,15 +211,11 @@ outcome measure_broom_words(const run_options& options) {
     return out;
 }
 
-const registration broom_words_experiment{{
-    .id = "broom-words",
-    .order = 112,
-    .promise = "Prefix match, insert, erase and splice of short bit strings packed into words take a constant number "
-               "of word operations.",
-    .where = "broom18 App. A, Lemma 29; broom17 Lemma 12",
-    .measure = measure_broom_words,
-    .takes = {.quick_seconds = 0.6, .full_minutes = 0.7},
-}};
+const registration broom_words_experiment("broom-words", 112,
+                                          "Prefix match, insert, erase and splice of short bit strings packed into "
+                                          "words take a constant number of word operations.",
+                                          "broom18 App. A, Lemma 29; broom17 Lemma 12", measure_broom_words,
+                                          {.quick_seconds = 0.6, .full_minutes = 0.7});
 
 }  // namespace
 }  // namespace genista::lab

@@ -361,17 +361,11 @@ outcome measure_daisy_bloom(const run_options& options) {
     return out;
 }
 
-const registration daisy_bloom_experiment{{
-    .id = "daisy-bloom",
-    .order = 303,
-    .promise = "A Bloom filter with k_x probes a key reaches that bound times log e, with a rate of at most 6 ε over "
-               "the queries.",
-    .where = "daisy Thm 12, Lemma 15",
-    .measure = measure_daisy_bloom,
-    .filters = {daisy_bloom_filter::name},
-    .takes = {.quick_seconds = 15, .full_minutes = 10},
-    .replays_traces = true,
-}};
+const registration daisy_bloom_experiment(
+    "daisy-bloom", 303,
+    "A Bloom filter with k_x probes a key reaches that bound times log e, with a rate of at most 6 ε over the queries.",
+    "daisy Thm 12, Lemma 15", measure_daisy_bloom, {.quick_seconds = 15, .full_minutes = 10},
+    {.filters = {daisy_bloom_filter::name}, .replays_traces = true});
 
 }  // namespace
 }  // namespace genista::lab

@@ -200,15 +200,10 @@ outcome measure_daisy_broom(const run_options& options) {
     return out;
 }
 
-const registration daisy_broom_experiment{{
-    .id = "daisy-broom",
-    .order = 504,
-    .promise = "An oracle and repairs add up: several times fewer wasted reads at equal bits; and with any oracle, one "
-               "wasted read for each frequent absent key.",
-    .where = "ours",
-    .measure = measure_daisy_broom,
-    .takes = {.quick_seconds = 4.6, .full_minutes = 2},
-}};
+const registration daisy_broom_experiment("daisy-broom", 504,
+                                          "An oracle and repairs add up: several times fewer wasted reads at equal "
+                                          "bits; and with any oracle, one wasted read for each frequent absent key.",
+                                          "ours", measure_daisy_broom, {.quick_seconds = 4.6, .full_minutes = 2});
 
 }  // namespace
 }  // namespace genista::lab

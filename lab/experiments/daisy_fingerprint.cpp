@@ -352,16 +352,12 @@ outcome measure_daisy_fingerprint(const run_options& options) {
     return out;
 }
 
-const registration daisy_fingerprint_experiment{{
-    .id = "daisy-fingerprint",
-    .order = 304,
-    .promise = "Fingerprints of k_x bits, sorted into classes by length, reach the bound itself up to lower-order "
-               "terms, at 3 ε and in constant time.",
-    .where = "daisy Thm 7, Lemma 11",
-    .measure = measure_daisy_fingerprint,
-    .filters = {daisy_fingerprint_filter::name},
-    .takes = {.quick_seconds = 8.7, .full_minutes = 3},
-}};
+const registration daisy_fingerprint_experiment("daisy-fingerprint", 304,
+                                                "Fingerprints of k_x bits, sorted into classes by length, reach the "
+                                                "bound itself up to lower-order terms, at 3 ε and in constant time.",
+                                                "daisy Thm 7, Lemma 11", measure_daisy_fingerprint,
+                                                {.quick_seconds = 8.7, .full_minutes = 3},
+                                                {.filters = {daisy_fingerprint_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

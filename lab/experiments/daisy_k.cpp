@@ -120,14 +120,9 @@ outcome measure_daisy_k(const run_options&) {
     return out;
 }
 
-const registration daisy_k_experiment{{
-    .id = "daisy-k",
-    .order = 301,
-    .promise = "The number of probes of a key follows from p_x, q_x, n and ε by four cases.",
-    .where = "daisy §1.1",
-    .measure = measure_daisy_k,
-    .takes = {.quick_seconds = 0.02, .full_minutes = 0.1},
-}};
+const registration daisy_k_experiment("daisy-k", 301,
+                                      "The number of probes of a key follows from p_x, q_x, n and ε by four cases.",
+                                      "daisy §1.1", measure_daisy_k, {.quick_seconds = 0.02, .full_minutes = 0.1});
 
 }  // namespace
 }  // namespace genista::lab

@@ -291,15 +291,10 @@ outcome measure_daisy_lb(const run_options& options) {
     return out;
 }
 
-const registration daisy_lb_experiment{{
-    .id = "daisy-lb",
-    .order = 302,
-    .promise =
-        "Every filter for these distributions needs at least n Σ p_x k_x bits, less a constant number for each key.",
-    .where = "daisy Thm 6",
-    .measure = measure_daisy_lb,
-    .takes = {.quick_seconds = 3.4, .full_minutes = 0.2},
-}};
+const registration daisy_lb_experiment(
+    "daisy-lb", 302,
+    "Every filter for these distributions needs at least n Σ p_x k_x bits, less a constant number for each key.",
+    "daisy Thm 6", measure_daisy_lb, {.quick_seconds = 3.4, .full_minutes = 0.2});
 
 }  // namespace
 }  // namespace genista::lab

@@ -365,14 +365,9 @@ outcome measure_daisy_robust(const run_options& options) {
     return out;
 }
 
-const registration daisy_robust_experiment{{
-    .id = "daisy-robust",
-    .order = 306,
-    .promise = "Probabilities that are wrong by a constant factor cost O(n) bits and constant time.",
-    .where = "daisy §1",
-    .measure = measure_daisy_robust,
-    .takes = {.quick_seconds = 27, .full_minutes = 1.1},
-}};
+const registration daisy_robust_experiment(
+    "daisy-robust", 306, "Probabilities that are wrong by a constant factor cost O(n) bits and constant time.",
+    "daisy §1", measure_daisy_robust, {.quick_seconds = 27, .full_minutes = 1.1});
 
 }  // namespace
 }  // namespace genista::lab

@@ -451,15 +451,10 @@ outcome measure_daisy_sampling(const run_options& options) {
     return out;
 }
 
-const registration daisy_sampling_experiment{{
-    .id = "daisy-sampling",
-    .order = 305,
-    .promise = "The parameters can be estimated from samples instead of being computed over the universe.",
-    .where = "daisy §4.3",
-    .measure = measure_daisy_sampling,
-    .filters = {daisy_fingerprint_filter::name},
-    .takes = {.quick_seconds = 16, .full_minutes = 1},
-}};
+const registration daisy_sampling_experiment(
+    "daisy-sampling", 305, "The parameters can be estimated from samples instead of being computed over the universe.",
+    "daisy §4.3", measure_daisy_sampling, {.quick_seconds = 16, .full_minutes = 1},
+    {.filters = {daisy_fingerprint_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -220,15 +220,10 @@ outcome measure_daisy_weighted(const run_options& options) {
     return out;
 }
 
-const registration daisy_weighted_experiment{{
-    .id = "daisy-weighted",
-    .order = 307,
-    .promise =
-        "An earlier weighted Bloom filter fails on keys that are hardly ever asked for; the daisy filter does not.",
-    .where = "daisy §1.2",
-    .measure = measure_daisy_weighted,
-    .takes = {.quick_seconds = 2.2, .full_minutes = 1},
-}};
+const registration daisy_weighted_experiment(
+    "daisy-weighted", 307,
+    "An earlier weighted Bloom filter fails on keys that are hardly ever asked for; the daisy filter does not.",
+    "daisy §1.2", measure_daisy_weighted, {.quick_seconds = 2.2, .full_minutes = 1});
 
 }  // namespace
 }  // namespace genista::lab

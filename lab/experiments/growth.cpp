@@ -73,15 +73,10 @@ outcome measure_growth(const run_options& options) {
     return out;
 }
 
-const registration growth_experiment{{
-    .id = "growth",
-    .order = 505,
-    .promise = "A broom filter grows beyond its capacity one bin at a time, without a false negative or a long pause.",
-    .where = "ours",
-    .measure = measure_growth,
-    .filters = {"broom"},
-    .takes = {.quick_seconds = 0.7, .full_minutes = 2},
-}};
+const registration growth_experiment(
+    "growth", 505,
+    "A broom filter grows beyond its capacity one bin at a time, without a false negative or a long pause.", "ours",
+    measure_growth, {.quick_seconds = 0.7, .full_minutes = 2}, {.filters = {"broom"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -437,15 +437,11 @@ outcome measure_local_lower_bound(const run_options& options) {
     return out;
 }
 
-const registration local_lower_bound_experiment{{
-    .id = "local-lower-bound",
-    .order = 113,
-    .promise = "Without a remote an adaptive filter needs almost as many bits as an exact set: an attack in rounds "
-               "breaks smaller filters.",
-    .where = "broom18 Thm 5, §6.1",
-    .measure = measure_local_lower_bound,
-    .takes = {.quick_seconds = 40, .full_minutes = 20},
-}};
+const registration local_lower_bound_experiment("local-lower-bound", 113,
+                                                "Without a remote an adaptive filter needs almost as many bits as an "
+                                                "exact set: an attack in rounds breaks smaller filters.",
+                                                "broom18 Thm 5, §6.1", measure_local_lower_bound,
+                                                {.quick_seconds = 40, .full_minutes = 20});
 
 }  // namespace
 }  // namespace genista::lab

@@ -73,15 +73,9 @@ outcome measure_one_line(const run_options& options) {
     return out;
 }
 
-const registration one_line_experiment{{
-    .id = "one-line",
-    .order = 501,
-    .promise = "A negative look-up in the broom filter reads hardly more than one cache line, whatever ε is.",
-    .where = "ours",
-    .measure = measure_one_line,
-    .filters = {"broom"},
-    .takes = {.quick_seconds = 0.9, .full_minutes = 2},
-}};
+const registration one_line_experiment(
+    "one-line", 501, "A negative look-up in the broom filter reads hardly more than one cache line, whatever ε is.",
+    "ours", measure_one_line, {.quick_seconds = 0.9, .full_minutes = 2}, {.filters = {"broom"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -322,15 +322,9 @@ outcome measure_bloomier(const run_options& options) {
     return out;
 }
 
-const registration ppr_bloomier_experiment{{
-    .id = "ppr-bloomier",
-    .order = 207,
-    .promise = "Values for keys: a minimal perfect hash function and a short check for absent keys.",
-    .where = "ppr05 §6.2",
-    .measure = measure_bloomier,
-    .filters = {bloomier_filter::name},
-    .takes = {.quick_seconds = 7.7, .full_minutes = 2},
-}};
+const registration ppr_bloomier_experiment(
+    "ppr-bloomier", 207, "Values for keys: a minimal perfect hash function and a short check for absent keys.",
+    "ppr05 §6.2", measure_bloomier, {.quick_seconds = 7.7, .full_minutes = 2}, {.filters = {bloomier_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

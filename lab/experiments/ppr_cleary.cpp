@@ -325,16 +325,10 @@ outcome measure_cleary(const run_options& options) {
     return out;
 }
 
-const registration ppr_cleary_experiment{{
-    .id = "ppr-cleary",
-    .order = 205,
-    .promise =
-        "A practical variant, linear probing over quotients; it keeps a set and no multiset, so keys cannot be erased.",
-    .where = "ppr05 §5",
-    .measure = measure_cleary,
-    .filters = {cleary_filter::name},
-    .takes = {.quick_seconds = 6.7, .full_minutes = 0.8},
-}};
+const registration ppr_cleary_experiment(
+    "ppr-cleary", 205,
+    "A practical variant, linear probing over quotients; it keeps a set and no multiset, so keys cannot be erased.",
+    "ppr05 §5", measure_cleary, {.quick_seconds = 6.7, .full_minutes = 0.8}, {.filters = {cleary_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -102,15 +102,11 @@ outcome measure_counter(const run_options& options) {
     return out;
 }
 
-const registration ppr_counter_experiment{{
-    .id = "ppr-counter",
-    .order = 202,
-    .promise = "A counter with redundant digits counts up and down in O(1) amortised bit probes and little more than "
-               "twice the bits of a plain one.",
-    .where = "ppr05 Lemma 3.1",
-    .measure = measure_counter,
-    .takes = {.quick_seconds = 0.6, .full_minutes = 0.1},
-}};
+const registration ppr_counter_experiment("ppr-counter", 202,
+                                          "A counter with redundant digits counts up and down in O(1) amortised bit "
+                                          "probes and little more than twice the bits of a plain one.",
+                                          "ppr05 Lemma 3.1", measure_counter,
+                                          {.quick_seconds = 0.6, .full_minutes = 0.1});
 
 }  // namespace
 }  // namespace genista::lab

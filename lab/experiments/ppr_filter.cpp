@@ -150,14 +150,10 @@ outcome measure_ppr_filter(const run_options& options) {
     return out;
 }
 
-const registration ppr_filter_experiment{{
-    .id = "ppr-filter",
-    .order = 204,
-    .promise = "From these: a filter with erases in (1 + o(1)) n log(1/ε) + O(n + w) bits.",
-    .where = "ppr05 Thm 1.2",
-    .measure = measure_ppr_filter,
-    .takes = {.quick_seconds = 1.5, .full_minutes = 2},
-}};
+const registration ppr_filter_experiment("ppr-filter", 204,
+                                         "From these: a filter with erases in (1 + o(1)) n log(1/ε) + O(n + w) bits.",
+                                         "ppr05 Thm 1.2", measure_ppr_filter,
+                                         {.quick_seconds = 1.5, .full_minutes = 2});
 
 }  // namespace
 }  // namespace genista::lab

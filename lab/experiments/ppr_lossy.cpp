@@ -222,14 +222,10 @@ refill_seen refill_overfull(std::uint64_t n, double share, double excess, std::u
 
 namespace {
 
-const registration ppr_lossy_experiment{{
-    .id = "ppr-lossy",
-    .order = 208,
-    .promise = "A filter that may deny a share γ of its keys is smaller by the share γ, and keys can still be erased.",
-    .where = "ppr05 §6.3",
-    .measure = measure_ppr_lossy,
-    .takes = {.quick_seconds = 1.8, .full_minutes = 3},
-}};
+const registration ppr_lossy_experiment(
+    "ppr-lossy", 208,
+    "A filter that may deny a share γ of its keys is smaller by the share γ, and keys can still be erased.",
+    "ppr05 §6.3", measure_ppr_lossy, {.quick_seconds = 1.8, .full_minutes = 3});
 
 }  // namespace
 }  // namespace genista::lab

@@ -214,15 +214,11 @@ outcome measure_ppr_multiset(const run_options& options) {
     return out;
 }
 
-const registration ppr_multiset_experiment{{
-    .id = "ppr-multiset",
-    .order = 203,
-    .promise = "A dynamic multiset fits into the information bound, plus lower-order terms and O(n) bits, with look-up "
-               "in constant time.",
-    .where = "ppr05 Thm 1.1",
-    .measure = measure_ppr_multiset,
-    .takes = {.quick_seconds = 27, .full_minutes = 3},
-}};
+const registration ppr_multiset_experiment("ppr-multiset", 203,
+                                           "A dynamic multiset fits into the information bound, plus lower-order terms "
+                                           "and O(n) bits, with look-up in constant time.",
+                                           "ppr05 Thm 1.1", measure_ppr_multiset,
+                                           {.quick_seconds = 27, .full_minutes = 3});
 
 }  // namespace
 }  // namespace genista::lab

@@ -477,15 +477,11 @@ outcome measure_ppr_reduction(const run_options& options) {
     return reduction_run{options}.run();
 }
 
-const registration ppr_reduction_experiment{{
-    .id = "ppr-reduction",
-    .order = 201,
-    .promise = "Storing the hashed set exactly, under a universal function into n/ε values, is a filter of rate ε; "
-               "four-wise independence allows a smaller range.",
-    .where = "ppr05 §2",
-    .measure = measure_ppr_reduction,
-    .takes = {.quick_seconds = 5.3, .full_minutes = 0.7},
-}};
+const registration ppr_reduction_experiment(
+    "ppr-reduction", 201,
+    "Storing the hashed set exactly, under a universal function into n/ε values, is a filter of rate ε; four-wise "
+    "independence allows a smaller range.",
+    "ppr05 §2", measure_ppr_reduction, {.quick_seconds = 5.3, .full_minutes = 0.7});
 
 }  // namespace
 }  // namespace genista::lab

@@ -134,14 +134,9 @@ outcome measure_ppr_spectral(const run_options& options) {
     return out;
 }
 
-const registration ppr_spectral_experiment{{
-    .id = "ppr-spectral",
-    .order = 206,
-    .promise = "Reported multiplicities are never too small, and too large with probability at most ε.",
-    .where = "ppr05 §6.1",
-    .measure = measure_ppr_spectral,
-    .takes = {.quick_seconds = 3, .full_minutes = 4},
-}};
+const registration ppr_spectral_experiment(
+    "ppr-spectral", 206, "Reported multiplicities are never too small, and too large with probability at most ε.",
+    "ppr05 §6.1", measure_ppr_spectral, {.quick_seconds = 3, .full_minutes = 4});
 
 }  // namespace
 }  // namespace genista::lab

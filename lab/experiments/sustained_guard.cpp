@@ -140,16 +140,10 @@ outcome measure_sustained_guard(const run_options& options) {
     return out;
 }
 
-const registration sustained_guard_experiment{{
-    .id = "sustained-guard",
-    .order = 503,
-    .promise =
-        "A store behind a broom filter keeps its throughput under attack; without repairs its throughput collapses.",
-    .where = "ours",
-    .measure = measure_sustained_guard,
-    .filters = {"broom"},
-    .takes = {.quick_seconds = 28, .full_minutes = 5, .alone = true},
-}};
+const registration sustained_guard_experiment(
+    "sustained-guard", 503,
+    "A store behind a broom filter keeps its throughput under attack; without repairs its throughput collapses.",
+    "ours", measure_sustained_guard, {.quick_seconds = 28, .full_minutes = 5, .alone = true}, {.filters = {"broom"}});
 
 }  // namespace
 }  // namespace genista::lab

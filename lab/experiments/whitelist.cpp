@@ -325,16 +325,11 @@ outcome measure_whitelist(const run_options& options) {
     return out;
 }
 
-const registration whitelist_experiment{{
-    .id = "whitelist",
-    .order = 114,
-    .promise = "A filter with a small enough ε and a list of the false positives found so far matches that bound for "
-               "O(n) queries.",
-    .where = "broom18 Lemma 28",
-    .measure = measure_whitelist,
-    .filters = {whitelist_filter::name},
-    .takes = {.quick_seconds = 5, .full_minutes = 10},
-}};
+const registration whitelist_experiment("whitelist", 114,
+                                        "A filter with a small enough ε and a list of the false positives found so far "
+                                        "matches that bound for O(n) queries.",
+                                        "broom18 Lemma 28", measure_whitelist, {.quick_seconds = 5, .full_minutes = 10},
+                                        {.filters = {whitelist_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

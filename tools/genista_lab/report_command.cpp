@@ -141,7 +141,7 @@ class report_run {
     }
 
     [[nodiscard]] part_stamp stamp_of(const task& what) const {
-        const bool replays = what.experiment != nullptr && what.experiment->replays_traces;
+        const bool replays = what.experiment != nullptr && what.experiment->accepts.replays_traces;
         return {.version = std::string{library_version()},
                 .build = build_,
                 .seed = asked_.options.seed,
@@ -213,7 +213,7 @@ class report_run {
         if (what.experiment != nullptr) {
             lab::run_options options = asked_.options;
             options.progress = tell;
-            if (!what.experiment->replays_traces) options.data_directory.clear();
+            if (!what.experiment->accepts.replays_traces) options.data_directory.clear();
             const result<lab::outcome> made = what.experiment->run(options);
             if (!made) return std::string{made.error().message()};
             content = outcome_json(*made);
