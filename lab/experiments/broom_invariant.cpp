@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/controls/invariant_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/two_brooms.hpp"
 #include "lab/workloads/invariant_run.hpp"

@@ -20,7 +20,7 @@
 #include <tuple>
 #include <vector>
 
-#include "lab/controls/property10_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/two_brooms.hpp"
 #include "lab/statistics/binomial.hpp"

@@ -13,7 +13,7 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
-#include "lab/controls/replay_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/replay_run.hpp"
 

@@ -37,7 +37,7 @@
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
-#include "lab/controls/space_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/two_brooms.hpp"
 #include "lab/statistics/binomial.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "genista/filters/broom.hpp"
-#include "lab/controls/growth_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/growth_run.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/adversaries/rounds.hpp"
-#include "lab/controls/space_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiments/broom_rotation.hpp"
 #include "lab/games/remembering_bloom.hpp"
 #include "lab/workloads/space_run.hpp"

@@ -6,10 +6,7 @@
 #include <string>
 
 #include "genista/filters/broom.hpp"
-#include "lab/controls/growth_control.hpp"
-#include "lab/controls/invariant_control.hpp"
-#include "lab/controls/property10_control.hpp"
-#include "lab/controls/replay_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 
