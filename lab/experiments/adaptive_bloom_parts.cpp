@@ -7,7 +7,7 @@
 
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/contenders.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 
 namespace genista::lab {

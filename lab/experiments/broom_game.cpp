@@ -41,8 +41,7 @@
 #include "lab/adversaries/adversary.hpp"
 #include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
-#include "lab/games/broom_arena.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "papers/broom_paper.hpp"
 

@@ -25,10 +25,10 @@
 #include <string>
 #include <vector>
 
+#include "genista/filters/broom.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/experiment.hpp"
-#include "lab/games/broom_arena.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "papers/broom_paper.hpp"

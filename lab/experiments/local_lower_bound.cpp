@@ -53,8 +53,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/experiment.hpp"
-#include "lab/games/broom_arena.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/random.hpp"
