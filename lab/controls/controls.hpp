@@ -14,11 +14,7 @@
 #include <vector>
 
 #include "lab/games/arena.hpp"
-#include "lab/workloads/growth_run.hpp"
-#include "lab/workloads/invariant_run.hpp"
-#include "lab/workloads/property10_run.hpp"
-#include "lab/workloads/replay_run.hpp"
-#include "lab/workloads/space_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 
 namespace genista::lab {
 

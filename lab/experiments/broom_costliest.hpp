@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "lab/experiments/two_brooms.hpp"
-#include "lab/statistics/averages.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 
 namespace genista::lab {

@@ -23,7 +23,7 @@
 #include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/two_brooms.hpp"
-#include "lab/workloads/invariant_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 
 namespace genista::lab {
 namespace {

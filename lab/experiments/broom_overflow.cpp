@@ -1,22 +1,22 @@
 // broom-overflow: the first level runs over rarely and the second never fills [broom18 Lemmas
 // 17-19].
 //
-// In our layout the first level is a bin of 48 slots in two halves of 32, the second its backyard of
-// 64 entries. Positions are random, so a bin gets Poisson many keys, each in either half: the share
-// of the keys that do not fit is one number, the same for every n (*fork*: the paper's lemmas let it
-// vanish; a constant 3 % is what one cache line a bin costs). Each size must agree with that number
-// within five standard deviations, no backyard may reach 64, no insert may be refused, and churn,
-// which leaves tombstones behind, must not fill a backyard either. Control: a hash that keeps runs
-// of 16 keys together. It is far from Poisson, and must fail the same measurement.
+// In our layout the first level is a bin of 48 slots in two halves of 32, the second its backyard
+// of 64 entries. Positions are random, so a bin gets Poisson many keys, each in either half: the
+// share of the keys that do not fit is one number, the same for every n (*fork*: the paper's lemmas
+// let it vanish; a constant 3 % is what one cache line a bin costs). Each size must agree with that
+// number within five standard deviations, no backyard may reach 64, no insert may be refused, and
+// churn, which leaves tombstones behind, must not fill a backyard either. Control: a hash that
+// keeps runs of 16 keys together. It is far from Poisson, and must fail the same measurement.
 //
-// In the paper's structure the second part is the second level (small design) or the backyard (large
-// design). The share of the keys in it, times log² n: the lemmas say that it is O(1). It must stay
-// below `most_overflow_share` for every n, in filters just built and after 3 n replacements, which
-// move gaps. "Never fills" is checked as such: no key is refused and the filter is never rebuilt, as
-// it is when neither part has room within its window. Controls: the primary level as a bare array
-// with linear probing up to the same window, filled directly. With random quotients it agrees with
-// the filter; with a hash that keeps runs of 16 keys together, and without the slack α, it must
-// fail.
+// In the paper's structure the second part is the second level (small design) or the backyard
+// (large design). The share of the keys in it, times log² n: the lemmas say that it is O(1). It
+// must stay below `most_overflow_share` for every n, in filters just built and after 3 n
+// replacements, which move gaps. "Never fills" is checked as such: no key is refused and the filter
+// is never rebuilt, as it is when neither part has room within its window. Controls: the primary
+// level as a bare array with linear probing up to the same window, filled directly. With random
+// quotients it agrees with the filter; with a hash that keeps runs of 16 keys together, and without
+// the slack α, it must fail.
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -7,13 +7,13 @@
 // continue with that key. Every look-up is a guess, and guesses must stay within ε by the rule for
 // rates.
 //
-// Ours (workloads/property10_run.hpp): filters of one bin, every repaired key asked until the bin is
+// Ours (workloads/broom_runs.hpp): filters of one bin, every repaired key asked until the bin is
 // renewed. Control: a filter whose erases leave no history. There the attack wins every round.
 //
 // The paper's structure: x, once a false positive through y, is none through y again until some key
-// has got another hash function (a repair moves the frontier, so does an insert that collides; a key
-// that changes its level has changed its function, too). Control: ghosts that are forgotten. There
-// the attack wins round after round, until the frontier passes.
+// has got another hash function (a repair moves the frontier, so does an insert that collides; a
+// key that changes its level has changed its function, too). Control: ghosts that are forgotten.
+// There the attack wins round after round, until the frontier passes.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -24,7 +24,7 @@
 #include "lab/experiment.hpp"
 #include "lab/experiments/two_brooms.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/property10_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 
 namespace genista::lab {
 namespace {

@@ -1,9 +1,9 @@
-// broom-small and broom-large: ε alone decides the design of a broom filter, and the rate is kept at
-// every load.
+// broom-small and broom-large: ε alone decides the design of a broom filter, and the rate is kept
+// at every load.
 //
 // broom-small: for ε of 2^-8 and above our own filter takes the design for short remainders
-// [broom18 §5.3]: 14 bits of base in the bin's line, nothing beside it. broom_paper: r ≤ 2 log log n
-// leads to two levels.
+// [broom18 §5.3]: 14 bits of base in the bin's line, nothing beside it. broom_paper: r ≤ 2 log log
+// n leads to two levels.
 //
 // broom-large: below ε = 2^-8 our own filter splits a remainder into signature and tail [broom18
 // §5.4]: the 14 bits in the line are the signature, the other bits lie beside it and are read after

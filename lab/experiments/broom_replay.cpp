@@ -15,7 +15,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
-#include "lab/workloads/replay_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 
 namespace genista::lab {
 namespace {

@@ -1,7 +1,8 @@
 // broom-space: all local bits stay within log2(1/ε) and a constant a key, for every n and however
 // long the attack [broom18 Thm 6, Lemmas 9, 14-16].
 //
-// Ours. *Fork*: a tail lies beside every slot, used or not, so a bit of ε below 2^-8 costs 1.06 bits.
+// Ours. *Fork*: a tail lies beside every slot, used or not, so a bit of ε below 2^-8 costs 1.06
+// bits.
 //
 // Two measurements. (1) Full filters of growing size, before any repair: all that the filter
 // allocates, a key, over log2(1/measured rate). (2) An endless attack: fresh absent keys, each
@@ -15,7 +16,8 @@
 // defects seen: 0.06 bits a key of the full filter, 1.5 bits a key (15 % of all is 1.8) and 0.05 a
 // third under attack.
 //
-// The structure of the paper: (1 + o(1)) n log(1/ε) + O(n) local bits. All that the filter allocates, a key, is split into the two terms:
+// The structure of the paper: (1 + o(1)) n log(1/ε) + O(n) local bits. All that the filter
+// allocates, a key, is split into the two terms:
 //
 //     bits a key = (1 + α(n)) r + rest(n)       r = ⌈log(1/ε)⌉
 //
@@ -41,7 +43,7 @@
 #include "lab/experiment.hpp"
 #include "lab/experiments/two_brooms.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/space_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 #include "papers/whitelist.hpp"
 
 namespace genista::lab {

@@ -49,7 +49,6 @@
 #include "lab/experiment.hpp"
 #include "lab/experiments/broom_costliest.hpp"
 #include "lab/experiments/two_brooms.hpp"
-#include "lab/statistics/averages.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 
 namespace genista::lab {

@@ -38,8 +38,8 @@
 #include "lab/experiments/daisy_encoding.hpp"
 #include "lab/experiments/drawn_world.hpp"
 #include "lab/statistics/binomial.hpp"
+#include "lab/workloads/daisy_input.hpp"
 #include "lab/workloads/number_set.hpp"
-#include "lab/workloads/odds_world.hpp"
 
 namespace genista::lab {
 namespace {

@@ -43,7 +43,6 @@
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/daisy_unknown.hpp"
 #include "lab/experiments/drawn_world.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/instruction_counter.hpp"

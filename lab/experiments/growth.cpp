@@ -13,7 +13,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
-#include "lab/workloads/growth_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 
 namespace genista::lab {
 namespace {

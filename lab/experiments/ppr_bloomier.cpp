@@ -29,7 +29,7 @@
 #include "bits/words.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/parallel.hpp"
 

@@ -18,10 +18,9 @@
 
 #include "genista/filters/optimal_filter.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
-#include "lab/workloads/counted_model.hpp"
 
 namespace genista::lab {
 namespace {

@@ -29,8 +29,8 @@
 
 #include "genista/filters/multiset.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
 #include "lab/experiments/ppr_multiset_time.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/workloads/queries.hpp"
 #include "lab/workloads/random.hpp"
 

@@ -20,7 +20,6 @@
 
 #include "genista/filters/multiset.hpp"
 #include "lab/experiment.hpp"
-#include "lab/statistics/averages.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 #include "lab/workloads/random.hpp"
 

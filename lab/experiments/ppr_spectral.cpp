@@ -24,10 +24,9 @@
 
 #include "genista/filters/spectral.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
-#include "lab/workloads/counted_model.hpp"
 #include "lab/workloads/queries.hpp"
 
 namespace genista::lab {

@@ -197,8 +197,8 @@ class learning_arena final : public counting_arena {
     std::vector<std::byte> saved_;
 };
 
-// Our broom filter. Filter is genista::broom_filter of the variant in force (faults.hpp): a template
-// parameter, so that arenas of two variants differ.
+// Our broom filter. Filter is genista::broom_filter of the variant in force (faults.hpp): a
+// template parameter, so that arenas of two variants differ.
 template <class Filter>
 using broom_arena = learning_arena<Filter, records_in_memory>;
 

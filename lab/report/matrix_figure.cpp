@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "lab/adversaries/adversary.hpp"
-#include "lab/report/numbers.hpp"
+#include "lab/report/text.hpp"
 
 namespace genista::lab::report {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "genista/format/sink.hpp"
 #include "lab/report/assets.hpp"
-#include "lab/report/escape.hpp"
 #include "lab/report/figures.hpp"
+#include "lab/report/text.hpp"
 
 namespace genista::lab::report {
 namespace {

@@ -4,10 +4,15 @@
 // In this order: the finding in words, the attack matrix, every promise with what was
 // measured, the papers' figures, and how all of it was run. The same content gives the same bytes:
 // machine and durations are part of it.
+//
+// And lab_page, the page of `genista lab run --report`: what was promised, what was measured, and
+// the figures that an experiment draws.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/experiment.hpp"
@@ -56,5 +61,13 @@ struct report_content {
 
 // "41 s", "12 min"
 [[nodiscard]] std::string duration_text(double seconds);
+
+struct named_outcome {
+    std::string id;
+    outcome made;
+};
+
+// `data` is what --json writes.
+[[nodiscard]] page lab_page(std::span<const named_outcome> outcomes, nlohmann::ordered_json data);
 
 }  // namespace genista::lab::report

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "lab/workloads/byte_source.hpp"
 #include "lab/workloads/csv.hpp"
+#include "lab/workloads/lines.hpp"
 #include "lab/workloads/synthetic_trace.hpp"
 
 namespace genista::lab {

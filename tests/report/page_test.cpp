@@ -13,8 +13,7 @@
 #include <string>
 
 #include "lab/report/assets.hpp"
-#include "lab/report/escape.hpp"
-#include "lab/report/numbers.hpp"
+#include "lab/report/text.hpp"
 #include "tests/report/hostile.hpp"
 
 namespace genista::lab::report::page_test {
