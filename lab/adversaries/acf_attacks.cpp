@@ -9,7 +9,6 @@
 
 #include "lab/adversaries/acf_attacks.hpp"
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 

@@ -3,7 +3,6 @@
 #include <deque>
 
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 

@@ -1,7 +1,6 @@
 // Keys that are erased and inserted again: what is learnt about a key must not be lost with it
 // [broom18 §4.3].
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 

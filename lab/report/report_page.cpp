@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lab/report/matrix_figure.hpp"
 #include "lab/report/text.hpp"
 
 namespace genista::lab::report {

@@ -14,7 +14,7 @@
 
 #include "lab/report/assets.hpp"
 #include "lab/report/text.hpp"
-#include "tests/report/hostile.hpp"
+#include "tests/report/made_up.hpp"
 
 namespace genista::lab::report::page_test {
 namespace {

@@ -17,14 +17,13 @@
 #include "json_target.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/attack_matrix.hpp"
-#include "lab/report/figures.hpp"
+#include "lab/report/page.hpp"
 #include "lab/report/text.hpp"
 #include "lab/workloads/data.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "report/parts.hpp"
-#include "report/workers.hpp"
 #include "table.hpp"
 
 namespace genista::tool {
