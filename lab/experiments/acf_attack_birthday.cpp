@@ -102,8 +102,7 @@ outcome measure_birthday(const run_options& options) {
     }
     out.promised =
         "at low load mutually unfixable sets win at least half of the games against a cuckooing filter within 10 n "
-        "queries; the broom "
-        "filter stays at ε under the same attack";
+        "queries; the broom filter stays at ε under the same attack";
     out.measured = measured.empty() ? "the filter named was played against; nothing is promised about it" : measured;
     out.kept = kept && control_lost;
     out.control = {{"what", "the plain cuckoo filter, which never learns, must lose every game"},

@@ -109,17 +109,15 @@ outcome measure_repeaters(const char* promised, std::span<const repeater_target>
 
 outcome measure_cyclic_repeaters(const run_options& options) {
     return measure_repeaters(
-        "about 2^(f 2^s) / (k load) candidates win at least half of the games against a cyclic filter with s "
-        "selector bits; the "
-        "broom filter stays at ε under the same attack",
+        "about 2^(f 2^s) / (k load) candidates win at least half of the games against a cyclic filter with s selector "
+        "bits; the broom filter stays at ε under the same attack",
         cyclic_targets, options);
 }
 
 outcome measure_swapping_repeaters(const run_options& options) {
     return measure_repeaters(
         "about 2^(b f) / (k b load) candidates win at least half of the games against a swapping filter; the broom "
-        "filter stays "
-        "at ε under the same attack",
+        "filter stays at ε under the same attack",
         swapping_targets, options);
 }
 

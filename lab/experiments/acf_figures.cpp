@@ -187,16 +187,15 @@ outcome measure_figures(const run_options& options) {
     } else {
         out.promised =
             "on network traces, at the same bits and 95 % load, cuckooing has at most as many false positives as "
-            "cyclic "
-            "(s = 1, 2, 3) and swapping, at every |A|/|S|; up to 2 times fewer; " +
+            "cyclic (s = 1, 2, 3) and swapping, at every |A|/|S|; up to 2 times fewer; " +
             by_rule;
         out.measured = verdict.text + "; " + scalar.text;
     }
     out.kept = (judged.empty() || (verdict.kept && verdict.control_failed)) && scalar.kept && scalar.control_failed;
     out.control = {
         {"what",
-         "the plain cuckoo filter must have more false positives than cuckooing; the scalar version with 15 % "
-         "more false positives must fail by the limit against the scalar version"},
+         "the plain cuckoo filter must have more false positives than cuckooing; the scalar version with 15 % more "
+         "false positives must fail by the limit against the scalar version"},
         {"least_ratio", judged.empty() ? nlohmann::json{} : nlohmann::json(verdict.least_control_ratio)},
         {"plain_failed_as_it_must", judged.empty() ? nlohmann::json{} : nlohmann::json(verdict.control_failed)},
         {"defective_scalar_failed_as_it_must", scalar.control_failed}};

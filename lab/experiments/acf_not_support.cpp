@@ -148,8 +148,8 @@ outcome measure_not_support(const run_options& options) {
         out.figures.front().figures.emplace_back(std::move(chart));
     }
     out.promised =
-        "a small support costs the cyclic and the swapping filter a constant share of n queries; that of the "
-        "cuckooing filter falls with n";
+        "a small support costs the cyclic and the swapping filter a constant share of n queries; that of the cuckooing "
+        "filter falls with n";
     out.measured = measured;
     out.kept = kept && controls_failed;
     out.control = {{"what", "cuckooing with the same bits must stop, the plain cuckoo filter must pay ε n"},

@@ -120,17 +120,15 @@ outcome measure_adaptive_bloom(const run_options& options) {
     out.promised =
         "rate at most ε against adversaries that ask again, for n queries and, across rebuilds, beyond; at most 1.05 "
         "(1 + 8 ε) log e · n log(1/ε) bits; at most 2 log(1/ε) cells a look-up; R is not read by inserts and "
-        "negatives, "
-        "O(1) times by positives; no stored key denied";
+        "negatives, O(1) times by positives; no stored key denied";
     out.measured = found.measured;
     out.kept = found.kept && several && found.controls_lost && plain_breaks;
-    out.control = {
-        {"what",
-         "a Bloom filter (FIX switched off) must lose to the same adversaries but fresh; a plain bit for each "
-         "cell must break the space bound"},
-        {"played", found.lost},
-        {"plain_dead_bits", plain},
-        {"failed_as_they_must", found.controls_lost && plain_breaks}};
+    out.control = {{"what",
+                    "a Bloom filter (FIX switched off) must lose to the same adversaries but fresh; a plain bit for "
+                    "each cell must break the space bound"},
+                   {"played", found.lost},
+                   {"plain_dead_bits", plain},
+                   {"failed_as_they_must", found.controls_lost && plain_breaks}};
     out.parameters = {{"filter", adaptive_bloom_filter::name},
                       {"keys", n},
                       {"rates", adaptive_bloom_rates},

@@ -181,17 +181,15 @@ outcome measure_adaptive_cascade(const run_options& options) {
                            {"keys", flat.keys}};
     out.measured += "; " + std::to_string(denied) + " false negatives";
     out.promised =
-        "a query of an absent key is a false positive with probability at most ε whatever came before, in "
-        "n log(1/ε) + O(n) bits (at most 6 n more, 4.5 n at 2^-8) and O(log* n) levels; R is read for false "
-        "positives "
-        "and erases, O(1) times, never for inserts and negatives";
+        "a query of an absent key is a false positive with probability at most ε whatever came before, in n log(1/ε) + "
+        "O(n) bits (at most 6 n more, 4.5 n at 2^-8) and O(log* n) levels; R is read for false positives and erases, "
+        "O(1) times, never for inserts and negatives";
     out.kept = games_kept && bits && levels && reads && denied == 0 && control_lost && too_many;
-    out.control = {
-        {"what",
-         "a Bloom filter, FIX switched off, must lose to repeaters; rates that are all 1/4 must be made of more "
-         "than log* n levels"},
-        {"played", lost},
-        {"failed_as_they_must", control_lost && too_many}};
+    out.control = {{"what",
+                    "a Bloom filter, FIX switched off, must lose to repeaters; rates that are all 1/4 must be made of "
+                    "more than log* n levels"},
+                   {"played", lost},
+                   {"failed_as_they_must", control_lost && too_many}};
     out.parameters = {{"filter", cascade_filter::name},
                       {"keys", keys},
                       {"effort_for_each_adversary", effort},

@@ -342,8 +342,7 @@ outcome measure_broom_game(const run_options& options) {
 
     out.promised =
         "whatever an adversary has seen, each query of an absent key is a false positive with probability at most ε, "
-        "and "
-        "each of its claims; no stored key is ever denied; local state of at least n log(1/ε) bits";
+        "and each of its claims; no stored key is ever denied; local state of at least n log(1/ε) bits";
     out.kept = controls_lost && exact.kept() && silent.empty();
     for (const game_summary& each : sums) {
         out.kept = out.kept && each.kept;

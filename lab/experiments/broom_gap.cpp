@@ -179,13 +179,10 @@ outcome measure_gap(const run_options& options) {
                               {"false_negatives", each.seen.false_negatives}});
     }
     out.promised =
-        "against broom_paper as in the paper, swap, pool cross and frontier cross win at rates that do not fall "
-        "with "
-        "ε; "
-        "not against its variation, and not against broom";
+        "against broom_paper as in the paper, swap, pool cross and frontier cross win at rates that do not fall with "
+        "ε; not against its variation, and not against broom";
     out.measured = "right guesses against the literal filter at ε = 2^-8 and 2^-12: " + lost +
-                   "; against the variation "
-                   "and broom " +
+                   "; against the variation and broom " +
                    (others_hold ? std::string{"no more than ε explains"} : held) + "; " + std::to_string(denied) +
                    " false negatives";
     out.control = {{"what", "the literal filter must lose, the variation and broom must not"},

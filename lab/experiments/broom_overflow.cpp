@@ -292,8 +292,7 @@ outcome measure_paper_overflow(const run_options& options) {
 
     out.promised =
         "at most " + shown(most_overflow_share) +
-        " n/log² n keys in the second level or the backyard, for every n, also after 3 n replacements; it never "
-        "fills";
+        " n/log² n keys in the second level or the backyard, for every n, also after 3 n replacements; it never fills";
     out.measured = "at most " + shown(most_fresh, 3) + " n/log² n in filters just built, n = 10^4 to " +
                    (options.quick ? "10^6" : "10^7") + ", and " + shown(most_churned, 3) +
                    " n/log² n after 3 n replacements; " + (kept ? "no key refused, never rebuilt" : "NOT kept");

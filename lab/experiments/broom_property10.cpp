@@ -117,8 +117,7 @@ outcome measure_property10(const run_options& options) {
 
     out.promised =
         "a repaired false positive is none again until its bin is renewed; deleting and reinserting its partner wins "
-        "at most ε "
-        "of the guesses";
+        "at most ε of the guesses";
     out.measured = told_of_property(property) + "; the attack won " + std::to_string(attack.wins()) + " of " +
                    std::to_string(attack.guesses()) + " guesses (" +
                    shown(static_cast<double>(attack.wins()) / static_cast<double>(attack.guesses()) / rate, 3) +
@@ -245,8 +244,7 @@ outcome measure_paper_property10(const run_options& options) {
 
     out.promised =
         "a repaired false positive is none again through the same stored key until one of the two has another hash "
-        "function; "
-        "deleting and reinserting stored keys wins at most ε of the guesses";
+        "function; deleting and reinserting stored keys wins at most ε of the guesses";
     out.measured = told_of_property(property) + "; the attack won " + std::to_string(all.wins()) + " of " +
                    std::to_string(all.guesses()) + " guesses; with ghosts forgotten " +
                    std::to_string(no_ghosts.rounds_won) + " of " + std::to_string(no_ghosts.rounds) + " rounds";

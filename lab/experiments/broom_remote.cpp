@@ -177,8 +177,7 @@ outcome measure_remote(const run_options& options) {
     outcome out;
     out.promised =
         "range reads of R: none on a negative, one for a repaired false positive and for an erase, and for at most ε "
-        "of the "
-        "inserts of new keys; a key inserted again over its tombstone costs one";
+        "of the inserts of new keys; a key inserted again over its tombstone costs one";
     out.measured = std::string{fresh.kept() && churn.kept() ? "exactly so" : "NOT so"} + "; " +
                    shown(100 * churn.new_inserts.share(), 3) + " % of " + std::to_string(churn.new_inserts.all()) +
                    " inserts during 3 n replacements read R (ε = " + shown(100 * remote_rate, 3) +

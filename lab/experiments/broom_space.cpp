@@ -189,16 +189,14 @@ outcome measure_space(const run_options& options) {
                    shown(run.over_with_tails) + " with tails of 4 bits; the attack (" + summary + ") added at most " +
                    shown(most_added) + " bits a key, the last third of it " + shown(most_drift, 2) +
                    " more than the second (beyond one page)";
-    out.control = {
-        {"what",
-         "a Bloom filter made for the measured rate; a whitelist under three repairs for ten keys; a broom filter "
-         "that never uses "
-         "side memory again, under one repair for 20 keys"},
-        {"bloom_bits_over_optimal", run.bloom_over},
-        {"whitelist_bits_added_per_key", list.most()},
-        {"leaking_broom_bits_added_per_key", leak.most()},
-        {"leaking_broom_drift", leak.drift()},
-        {"failed_as_they_must", run.bloom_failed && list_failed && leak_failed}};
+    out.control = {{"what",
+                    "a Bloom filter made for the measured rate; a whitelist under three repairs for ten keys; a broom "
+                    "filter that never uses side memory again, under one repair for 20 keys"},
+                   {"bloom_bits_over_optimal", run.bloom_over},
+                   {"whitelist_bits_added_per_key", list.most()},
+                   {"leaking_broom_bits_added_per_key", leak.most()},
+                   {"leaking_broom_drift", leak.drift()},
+                   {"failed_as_they_must", run.bloom_failed && list_failed && leak_failed}};
     out.kept = run.static_kept && attacks_kept && run.bloom_failed && list_failed && leak_failed;
     out.parameters = {{"rates", {0x1p-8, 0x1p-12}},
                       {"attack_rate", 0x1p-8},

@@ -180,8 +180,7 @@ outcome measure_broom_words(const run_options& options) {
     outcome out;
     out.promised =
         "prefix match, insert, delete and splice agree with a reference model, in a number of word steps that does not "
-        "depend "
-        "on the number or the length of the strings";
+        "depend on the number or the length of the strings";
     out.measured = std::to_string(mismatches) + " mismatches in " + std::to_string(small.cases()) + " exhaustive and " +
                    std::to_string(random.cases()) + " random cases; prefix match in 256 slots takes " + "at most " +
                    std::to_string(steps.match_steps) + " word steps, " +

@@ -348,12 +348,11 @@ outcome measure_daisy_bloom(const run_options& options) {
                    " % fewer bits than a standard Bloom filter for the distinct keys at the same rate; " +
                    std::to_string(all.lost) + " false negatives." + all.broken;
     out.kept = all.kept && all.control_failed;
-    out.control = {
-        {"what",
-         "a standard Bloom filter for the distinct keys in the bits of the tuned daisy filter must break the "
-         "rate in every world"},
-        {"least_rate_of_promise", all.mildest_control},
-        {"failed_as_they_must", all.control_failed}};
+    out.control = {{"what",
+                    "a standard Bloom filter for the distinct keys in the bits of the tuned daisy filter must break "
+                    "the rate in every world"},
+                   {"least_rate_of_promise", all.mildest_control},
+                   {"failed_as_they_must", all.control_failed}};
     bool made_up = false;
     for (const trace& each : traces) made_up = made_up || each.is_synthetic;
     out.parameters = {{"traces_made_up", made_up}, {"bits_allowed", "1.05 (1.4427 LB + 2 n₊)"}};

@@ -230,8 +230,7 @@ std::vector<report::section> draw_fingerprints(const std::vector<fingerprint_poi
         "Bits, n = " + shown(static_cast<double>(draws)) + ", ε = 2^-8, all at the same rate over the queries";
     space.caption =
         "LB is what no filter can do without, up to a constant a key. The ordinary filters hold the distinct keys and "
-        "take all for "
-        "alike.";
+        "take all for alike.";
     space.value = {"bits a draw", false, report::unit::number};
     report::series bound{"LB", {}}, finger{"daisy_fingerprint", {}}, daisy{"daisy_bloom", {}}, bloom{"bloom", {}},
         cleary{"cleary", {}};
@@ -326,8 +325,7 @@ outcome measure_daisy_fingerprint(const run_options& options) {
     const bool search_grows = searches > flat_over_all;
     out.promised =
         "at most 3 ε of the queries in 1.05 LB + 4 n₊ bits and 1.5 KiB, at most ε in as many for LB(ε′); fewer bits "
-        "than "
-        "daisy_bloom where the mean class is at least 8; a look-up as long for every n and ε within " +
+        "than daisy_bloom where the mean class is at least 8; a look-up as long for every n and ε within " +
         shown(flat_over_all) + "×";
     out.measured = "at most " + shown(worst_rate, 3) + " ε, tuned " + shown(worst_tuned, 3) + " ε, over " +
                    std::to_string(queries) + " queries; at most " + shown(worst_bits, 3) + " of the bits allowed (" +

@@ -270,8 +270,8 @@ outcome measure_daisy_lb(const run_options& options) {
     }
     kept = kept && codes_kept;
     out.promised =
-        "no filter below LB - 1 - 6n bits; LB = n log(1/ε) where nothing is known, and never more; the proof's "
-        "code is read back and is never below the entropy";
+        "no filter below LB - 1 - 6n bits; LB = n log(1/ε) where nothing is known, and never more; the proof's code is "
+        "read back and is never below the entropy";
     out.measured = std::string{kept ? "so" : "NOT so"} + "; LB in bits a draw at n = " + shown(largest, 7) +
                    ", ε = 2^-8: " + summary + "; the smallest filter built takes " + shown(least, 3) +
                    " times the bound; filter and code are at least " + shown(above, 3) +

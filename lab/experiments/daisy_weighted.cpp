@@ -205,8 +205,8 @@ outcome measure_daisy_weighted(const run_options& options) {
         }
     }
     out.promised =
-        "daisy_bloom: at most 6 ε on every input; weighted_bloom in the same bits: a full table and a rate of "
-        "at least 0.9 where keys are asked for with probability 2^-800";
+        "daisy_bloom: at most 6 ε on every input; weighted_bloom in the same bits: a full table and a rate of at least "
+        "0.9 where keys are asked for with probability 2^-800";
     out.measured = "daisy_bloom at most " + shown(daisy_worst, 3) + " ε; weighted_bloom there a table full to " +
                    shown(100 * ones_least, 5) + " % and a rate of " + shown(weighted_least, 4) + " or more; " +
                    std::to_string(lost) + " false negatives";

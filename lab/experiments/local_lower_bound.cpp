@@ -399,8 +399,7 @@ outcome measure_local_lower_bound(const run_options& options) {
                     ", whatever u is.";
     out.control = {{"what",
                     "the same attack must not break filters that ask R for the key of a collision, broom with fewer "
-                    "bits than the "
-                    "least local one needs at u = 2^1024; nor a whitelist with room for its list"},
+                    "bits than the least local one needs at u = 2^1024; nor a whitelist with room for its list"},
                    {"broom_and_broom_paper_keep_every_rate", seen.askers_keep},
                    {"broom_bits_per_key", brooms.front().seen.bits_per_key},
                    {"broom_is_smaller_at_2^1024", seen.broom_is_smaller},

@@ -302,8 +302,8 @@ outcome measure_bloomier(const run_options& options) {
     });
     out.promised =
         "every key finds its value, also after updates in place; absent keys pass with probability at most ε and have "
-        "the value of "
-        "some key; at most 3 bits a key for the perfect hash function, log(1/ε) + 4 and the value's all in all";
+        "the value of some key; at most 3 bits a key for the perfect hash function, log(1/ε) + 4 and the value's all "
+        "in all";
     out.measured = std::to_string(verdict.wrong) + " wrong values; at most " + shown(verdict.most_of_promise) +
                    " ε over " + std::to_string(verdict.queries) + " absent keys, " + shown(most_near) +
                    " ε over draws of h for neighbours; the perfect hash function takes at most " +

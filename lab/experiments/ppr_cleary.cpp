@@ -226,8 +226,7 @@ std::vector<report::section> draw_cleary(const std::vector<cleary_point>& all, s
     space.title = "Bits a key over the load";
     space.caption =
         "All local bits at ε = 2^-8. The paper's bound counts two status bits a cell; ours has 2/15 more. At α = 0.5 "
-        "the "
-        "remainders are one bit shorter, because twice as many homes stand for one bit more.";
+        "the remainders are one bit shorter, because twice as many homes stand for one bit more.";
     space.x = {"load", false, report::unit::number};
     space.y = {"bits a key", false, report::unit::number};
     time.title = "Cells touched over the load";
@@ -308,14 +307,13 @@ outcome measure_cleary(const run_options& options) {
                    std::to_string(queries) + " queries; " + std::to_string(lost) +
                    " false negatives; there is no erase." + broken;
     out.kept = kept && controls.failed();
-    out.control = {
-        {"what",
-         "one status bit instead of two, and u halved, must break the rate; keys that crowd into half of the homes "
-         "must touch more cells"},
-        {"one_status_bit_rate_of_promise", controls.one_bit_rate},
-        {"halved_universe_rate_of_promise", controls.halved_rate},
-        {"crowded_cells_of_promise", controls.crowded_cells},
-        {"failed_as_they_must", controls.failed()}};
+    out.control = {{"what",
+                    "one status bit instead of two, and u halved, must break the rate; keys that crowd into half of "
+                    "the homes must touch more cells"},
+                   {"one_status_bit_rate_of_promise", controls.one_bit_rate},
+                   {"halved_universe_rate_of_promise", controls.halved_rate},
+                   {"crowded_cells_of_promise", controls.crowded_cells},
+                   {"failed_as_they_must", controls.failed()}};
     out.parameters = {{"loads", cleary_loads},
                       {"walks_each", walks_asked},
                       {"most_cells", most_cells},

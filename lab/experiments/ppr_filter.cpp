@@ -119,11 +119,10 @@ outcome measure_ppr_filter(const run_options& options) {
     const filter_seen control = measure_filter(ppr_judged_from, 2 * usual_rate, usual_rate, options.seed);
     const bool control_failed = !control.rate_kept();
     const filter_seen& last = all[sizes - 1];
-    out.promised =
-        "rate ε, with deletions too; at most " + shown(most_over) +
-        " bits a key over optimal at 2^-8, not rising with n; no stored key denied, no count too small; a peak of "
-        "at most " +
-        shown(ppr_most_peak) + " while it grows";
+    out.promised = "rate ε, with deletions too; at most " + shown(most_over) +
+                   " bits a key over optimal at 2^-8, not rising with n; no stored key denied, no count too small; a "
+                   "peak of at most " +
+                   shown(ppr_most_peak) + " while it grows";
     out.measured = std::string{kept ? "so" : "NOT so"} + ": " + shown(last.over(), 3) +
                    " bits over optimal at n = " + std::to_string(last.keys) + " (" + shown(last.bits) +
                    " a key, rate " + shown(100 * last.measured(), 3) + " %); peak " + shown(worst_peak, 3) + "; " +

@@ -182,8 +182,7 @@ outcome measure_ppr_multiset(const run_options& options) {
                    " n bits from n = 10^5 on, what is above B not rising with n; a peak of at most " +
                    shown(ppr_most_peak) +
                    " while it grows; every count right, in log c + 2 look-ups; instructions of look-ups and updates "
-                   "that do not grow with n "
-                   "(by " +
+                   "that do not grow with n (by " +
                    shown(multiset_flat_look_up) + " and " + shown(multiset_flat_update) +
                    "), of a count in 1 + log c, and no update beyond " + shown(multiset_most_update);
     out.measured = std::string{kept ? "so" : "NOT so"} + ": " + shown(most_above, 3) +

@@ -451,8 +451,7 @@ class reduction_run {
             worst_share_, sampled_kept_ ? "yes" : "NO");
         out_.promised =
             "for all S and x not in S: Pr[h(x) in h(S)] <= eps with h universal into [n/eps], 2-universal into "
-            "[2n/eps], "
-            "or 4-wise independent into a smaller range";
+            "[2n/eps], or 4-wise independent into a smaller range";
         out_.measured = text;
         out_.kept = exact_kept_ && independent_ && sampled_kept_ && control_failed_;
         out_.parameters = {{"far_rate", far_rate},     {"far_queries_per_row", trials_for(far_rate)},

@@ -121,9 +121,8 @@ outcome measure_sustained_guard(const run_options& options) {
     }
 
     out.promised = "every adversary wastes at most ε = " + shown_rate(guard_rate) +
-                   " of its absent queries, and those on a large "
-                   "store leave it at least " +
-                   shown(least_kept) + " of the queries a second that fresh queries get";
+                   " of its absent queries, and those on a large store leave it at least " + shown(least_kept) +
+                   " of the queries a second that fresh queries get";
     out.measured = std::to_string(all_adversaries().size()) + " adversaries: at most " + shown(100 * worst_share, 3) +
                    " % wasted; " + shown(slowest, 3) + " of the fresh queries a second (" +
                    shown(fresh.queries_per_second, 3) + ") at worst; " + std::to_string(false_negatives) +

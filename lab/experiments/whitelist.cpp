@@ -310,8 +310,7 @@ outcome measure_whitelist(const run_options& options) {
     out.kept = verdict.kept && tiny.kept() && control.grew() && bloom_lost;
     out.control = {{"what",
                     "20 n queries must make the list grow in proportion, beyond the bits promised for n; and the Bloom "
-                    "filter without "
-                    "its list must lose to adversaries that repeat queries"},
+                    "filter without its list must lose to adversaries that repeat queries"},
                    {"entries_per_key_after_n_and_20_n", {control.entries.front(), control.entries.back()}},
                    {"bits_per_key_after_n_and_20_n", {control.bits.front(), control.bits.back()}},
                    {"bloom", lost},

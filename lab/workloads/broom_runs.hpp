@@ -25,6 +25,11 @@
 
 namespace genista::lab {
 
+template <class Seen, class... Count>
+void add_counts(Seen& to, const Seen& more, Count Seen::*... counts) {
+    ((to.*counts += more.*counts), ...);
+}
+
 // ---- invariant: an audit of the whole filter after every operation ------------------------------
 
 struct invariant_seen {
@@ -35,14 +40,9 @@ struct invariant_seen {
     std::string first_complaint;
 
     void add(const invariant_seen& other) {
-        operations += other.operations;
-        audits_failed += other.audits_failed;
-        false_negatives += other.false_negatives;
-        inserts += other.inserts;
-        erases += other.erases;
-        adapts += other.adapts;
-        renewals += other.renewals;
-        growths += other.growths;
+        add_counts(*this, other, &invariant_seen::operations, &invariant_seen::audits_failed,
+                   &invariant_seen::false_negatives, &invariant_seen::inserts, &invariant_seen::erases,
+                   &invariant_seen::adapts, &invariant_seen::renewals, &invariant_seen::growths);
         if (first_complaint.empty()) first_complaint = other.first_complaint;
     }
     [[nodiscard]] bool kept() const { return audits_failed == 0 && false_negatives == 0; }
@@ -119,10 +119,8 @@ struct property_seen {
     std::uint64_t asked = 0;       // caught keys asked again within their epoch
     std::uint64_t violations = 0;  // of those that were false positives again
     void add(const property_seen& other) {
-        epochs += other.epochs;
-        caught += other.caught;
-        asked += other.asked;
-        violations += other.violations;
+        add_counts(*this, other, &property_seen::epochs, &property_seen::caught, &property_seen::asked,
+                   &property_seen::violations);
     }
 };
 
@@ -181,12 +179,9 @@ struct reinsertion_seen {
     std::uint64_t rounds = 0, rounds_won = 0;           // look up x, delete y, insert y, with the y found
     std::uint64_t targets = 0, partners_found = 0;
     void add(const reinsertion_seen& other) {
-        search_guesses += other.search_guesses;
-        search_wins += other.search_wins;
-        rounds += other.rounds;
-        rounds_won += other.rounds_won;
-        targets += other.targets;
-        partners_found += other.partners_found;
+        add_counts(*this, other, &reinsertion_seen::search_guesses, &reinsertion_seen::search_wins,
+                   &reinsertion_seen::rounds, &reinsertion_seen::rounds_won, &reinsertion_seen::targets,
+                   &reinsertion_seen::partners_found);
     }
     [[nodiscard]] std::uint64_t guesses() const { return search_guesses + rounds; }
     [[nodiscard]] std::uint64_t wins() const { return search_wins + rounds_won; }
