@@ -18,7 +18,7 @@
 
 #include "bench/keys.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 
 namespace {
 

@@ -21,7 +21,7 @@
 
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
-#include "lab/workloads/broom_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/scratch_folder.hpp"
 
 namespace {

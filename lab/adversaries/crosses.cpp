@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 namespace {

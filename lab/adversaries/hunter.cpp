@@ -1,5 +1,5 @@
-// See hunter.hpp.
-#include "lab/adversaries/hunter.hpp"
+// See attacks.hpp.
+#include "lab/adversaries/attacks.hpp"
 
 #include <algorithm>
 

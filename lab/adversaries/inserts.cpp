@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 

@@ -2,7 +2,6 @@
 // cannot be read, keys that stay behind in the store, a restart from a snapshot, a copy. None of
 // that may reveal a false positive.
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 

@@ -1,11 +1,17 @@
-// Asking again: a filter that does not learn, or forgets what it has learnt, loses to this. No key
-// is inserted or erased.
+// New keys, and asking again: a filter that does not learn, or forgets what it has learnt, loses to
+// the second. No key is inserted or erased.
 #include <deque>
 
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
+
+// The plainest adversary: it asks for a new key every time. Ordinary filters withstand it too. It
+// is the yardstick for the others, and it measures the rate that the stored keys make.
+void ask_fresh(arena& at, const budget& may_spend) {
+    hunter me{at, may_spend};
+    while (!me.spent()) at.guess(me.absent_key());
+}
 
 void repeat_one(arena& at, const budget& may_spend) {
     constexpr int repetitions = 32;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "lab/adversaries/attacks.hpp"
-#include "lab/adversaries/hunter.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {

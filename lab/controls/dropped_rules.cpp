@@ -1,5 +1,6 @@
 // The broom filter with one rule of the epoch law switched off, under the attack that the rule
-// prevents (docs/filters/broom.md, "Why each rule is there").
+// prevents (docs/filters/broom.md, "Why each rule is there"), and under the measurement of an
+// experiment.
 #include <array>
 #include <stdexcept>
 #include <string_view>
@@ -7,7 +8,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/controls/controls.hpp"
-#include "lab/games/broom_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 
 namespace genista::lab {
 namespace {
@@ -109,6 +110,40 @@ std::vector<control_outcome> play_dropped_rules(const control_plan& plan) {
         plan.progress(done / all);
     }
     return played;
+}
+
+invariant_seen drive_and_audit_extending_inserts(double rate, std::uint64_t steps, std::uint64_t seed) {
+    const switched_off dropped{&broom_faults::insert_extends};
+    return drive_and_audit<broom_filter>(seeded<broom_options>(180, rate, seed), steps, seed);
+}
+
+property_seen try_to_collide_again_without_history(std::uint64_t steps, std::uint64_t seed) {
+    const switched_off dropped{&broom_faults::erase_forgets};
+    return try_to_collide_again<broom_filter>(seeded<broom_options>(40, 0x1p-8, seed), steps, seed);
+}
+
+reinsertion_seen delete_and_reinsert_without_history(std::uint64_t capacity, const reinsertion_plan& plan,
+                                                     std::uint64_t seed) {
+    const switched_off dropped{&broom_faults::erase_forgets};
+    return delete_and_reinsert<broom_filter>(seeded<broom_options>(capacity, 0x1p-8, seed), plan, [](double) {});
+}
+
+replay_seen find_and_replay_without_adapting(std::uint64_t capacity, double load, std::uint64_t wanted,
+                                             std::size_t rounds, std::uint64_t seed) {
+    const switched_off dropped{&broom_faults::adapt_does_nothing};
+    return find_and_replay<broom_filter>(seeded<broom_options>(capacity, 0x1p-8, seed), load, wanted, rounds,
+                                         [](double) {});
+}
+
+attack_added attack_leaking_broom(std::uint64_t keys, double adapts_per_key, std::uint64_t seed) {
+    const switched_off dropped{&broom_faults::side_blocks_leak};
+    return attack_broom<broom_filter, broom_options>(keys, adapts_per_key, seed,
+                                                     [](std::uint64_t, const attack_added&, auto&) {});
+}
+
+growth_seen grow_and_watch_skipping_a_bin(std::uint64_t capacity, std::uint64_t keys, std::uint64_t seed) {
+    const switched_off dropped{&broom_faults::growth_skips_a_bin};
+    return grow_and_watch<broom_filter>(seeded<broom_options>(capacity, 0x1p-8, seed, true), keys, seed, [](double) {});
 }
 
 }  // namespace genista::lab

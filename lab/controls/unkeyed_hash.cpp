@@ -13,7 +13,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/controls/controls.hpp"
-#include "lab/games/broom_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 
 namespace genista::lab {
 namespace {

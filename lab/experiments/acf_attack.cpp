@@ -3,8 +3,8 @@
 
 #include <mutex>
 
+#include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 
 namespace genista::lab {
@@ -53,15 +53,6 @@ attack_games play_games(const std::string& filter, contender_plan plan, unsigned
         },
         progress);
     return out;
-}
-
-result<void> check_contender(std::string_view id, const run_options& options) {
-    if (options.filter.empty()) return {};
-    contender_plan tiny;
-    tiny.keys = 1;
-    if (make_contender(options.filter, tiny) != nullptr) return {};
-    return error::make(error_code::invalid_argument, "filter %s: %.*s can be played against %s", options.filter.c_str(),
-                       static_cast<int>(id.size()), id.data(), contender_names().c_str());
 }
 
 }  // namespace genista::lab

@@ -38,7 +38,4 @@ using attack = std::function<std::optional<std::uint64_t>(arena& at, std::uint64
 [[nodiscard]] attack_games play_games(const std::string& filter, contender_plan plan, unsigned games, const attack& by,
                                       const std::function<void(double)>& progress);
 
-// An error if there is no arena for the named filter.
-[[nodiscard]] result<void> check_contender(std::string_view id, const run_options& options);
-
 }  // namespace genista::lab

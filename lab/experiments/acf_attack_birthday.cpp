@@ -10,7 +10,6 @@
 #include "lab/adversaries/acf_attacks.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/acf_attack.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -103,31 +102,19 @@ outcome measure_birthday(const run_options& options) {
     }
     out.promised =
         "at low load mutually unfixable sets win at least half of the games against a cuckooing filter within 10 n "
-        "queries; the broom "
-        "filter stays at ε under the same attack";
+        "queries; the broom filter stays at ε under the same attack";
     out.measured = measured.empty() ? "the filter named was played against; nothing is promised about it" : measured;
     out.kept = kept && control_lost;
     out.control = {{"what", "the plain cuckoo filter, which never learns, must lose every game"},
                    {"lost_as_it_must", control_lost}};
-    out.parameters = {
-        {"seed", options.seed}, {"quick", options.quick}, {"keys", keys}, {"most_queries_per_key", queries_per_key}};
+    out.parameters = {{"keys", keys}, {"most_queries_per_key", queries_per_key}};
     return out;
 }
 
-result<outcome> run_acf_attack_birthday(const run_options& options) {
-    if (const auto known = check_contender("acf-attack-birthday", options); !known) return known.error();
-    return run_experiment("acf-attack-birthday", options, [&] { return measure_birthday(options); });
-}
-
-const registration acf_attack_birthday_experiment{{
-    .id = "acf-attack-birthday",
-    .order = 406,
-    .promise =
-        "Sets of keys whose repairs exclude each other defeat every deterministic filter with few choices for a key.",
-    .where = "acf Thm 12",
-    .run = run_acf_attack_birthday,
-    .takes = {.quick_seconds = 7.6, .full_minutes = 5},
-}};
+const registration acf_attack_birthday_experiment(
+    "acf-attack-birthday", 406,
+    "Sets of keys whose repairs exclude each other defeat every deterministic filter with few choices for a key.",
+    "acf Thm 12", measure_birthday, {.quick_seconds = 7.6, .full_minutes = 5}, {.opponents = all_contenders});
 
 }  // namespace
 }  // namespace genista::lab

@@ -15,7 +15,6 @@
 #include "lab/adversaries/acf_attacks.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/acf_attack.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -104,54 +103,33 @@ outcome measure_repeaters(const char* promised, std::span<const repeater_target>
     out.kept = kept && control_lost;
     out.control = {{"what", "the plain cuckoo filter, which never learns, must lose every game"},
                    {"lost_as_it_must", control_lost}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"keys", repeater_keys},
-                      {"load", 0.95},
-                      {"broom_rate", attacked_broom_rate}};
+    out.parameters = {{"keys", repeater_keys}, {"load", 0.95}, {"broom_rate", attacked_broom_rate}};
     return out;
 }
 
-result<outcome> run_acf_attack_cyclic(const run_options& options) {
-    if (const auto known = check_contender("acf-attack-cyclic", options); !known) return known.error();
-    return run_experiment("acf-attack-cyclic", options, [&] {
-        return measure_repeaters(
-            "about 2^(f 2^s) / (k load) candidates win at least half of the games against a cyclic filter with s "
-            "selector bits; the "
-            "broom filter stays at ε under the same attack",
-            cyclic_targets, options);
-    });
+outcome measure_cyclic_repeaters(const run_options& options) {
+    return measure_repeaters(
+        "about 2^(f 2^s) / (k load) candidates win at least half of the games against a cyclic filter with s selector "
+        "bits; the broom filter stays at ε under the same attack",
+        cyclic_targets, options);
 }
 
-result<outcome> run_acf_attack_swapping(const run_options& options) {
-    if (const auto known = check_contender("acf-attack-swapping", options); !known) return known.error();
-    return run_experiment("acf-attack-swapping", options, [&] {
-        return measure_repeaters(
-            "about 2^(b f) / (k b load) candidates win at least half of the games against a swapping filter; the broom "
-            "filter stays "
-            "at ε under the same attack",
-            swapping_targets, options);
-    });
+outcome measure_swapping_repeaters(const run_options& options) {
+    return measure_repeaters(
+        "about 2^(b f) / (k b load) candidates win at least half of the games against a swapping filter; the broom "
+        "filter stays at ε under the same attack",
+        swapping_targets, options);
 }
 
-const registration acf_attack_cyclic_experiment{{
-    .id = "acf-attack-cyclic",
-    .order = 404,
-    .promise =
-        "With enough candidates an adversary finds keys that a cyclic filter can never repair all at the same time.",
-    .where = "acf Thm 9",
-    .run = run_acf_attack_cyclic,
-    .takes = {.quick_seconds = 27, .full_minutes = 10},
-}};
+const registration acf_attack_cyclic_experiment(
+    "acf-attack-cyclic", 404,
+    "With enough candidates an adversary finds keys that a cyclic filter can never repair all at the same time.",
+    "acf Thm 9", measure_cyclic_repeaters, {.quick_seconds = 27, .full_minutes = 10}, {.opponents = all_contenders});
 
-const registration acf_attack_swapping_experiment{{
-    .id = "acf-attack-swapping",
-    .order = 405,
-    .promise = "The same for the swapping filter.",
-    .where = "acf Thm 10",
-    .run = run_acf_attack_swapping,
-    .takes = {.quick_seconds = 13, .full_minutes = 10},
-}};
+const registration acf_attack_swapping_experiment("acf-attack-swapping", 405, "The same for the swapping filter.",
+                                                  "acf Thm 10", measure_swapping_repeaters,
+                                                  {.quick_seconds = 13, .full_minutes = 10},
+                                                  {.opponents = all_contenders});
 
 }  // namespace
 }  // namespace genista::lab

@@ -127,7 +127,14 @@ std::string verdict_on_all(const figure_data& data, const std::vector<const trac
     return judge_figures(data, names).text;
 }
 
-outcome measure_figures(const run_options& options, const std::vector<trace>& all) {
+outcome measure_figures(const run_options& options) {
+    const std::vector<trace> all = must_have_traces(options);
+    for (const trace& each : all) {
+        if (each.keys.size() >= 2 * least_keys) continue;
+        throw workload_error{"trace " + each.name.substr(0, 80) + " has " + std::to_string(each.keys.size()) +
+                                 " different keys; acf-figures needs at least " + std::to_string(2 * least_keys),
+                             error_code::invalid_argument};
+    }
     const std::vector<double> ratios = options.quick
                                            ? std::vector<double>{1, 5, 20, 100}
                                            : std::vector<double>{1, 3, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
@@ -180,48 +187,29 @@ outcome measure_figures(const run_options& options, const std::vector<trace>& al
     } else {
         out.promised =
             "on network traces, at the same bits and 95 % load, cuckooing has at most as many false positives as "
-            "cyclic "
-            "(s = 1, 2, 3) and swapping, at every |A|/|S|; up to 2 times fewer; " +
+            "cyclic (s = 1, 2, 3) and swapping, at every |A|/|S|; up to 2 times fewer; " +
             by_rule;
         out.measured = verdict.text + "; " + scalar.text;
     }
     out.kept = (judged.empty() || (verdict.kept && verdict.control_failed)) && scalar.kept && scalar.control_failed;
     out.control = {
         {"what",
-         "the plain cuckoo filter must have more false positives than cuckooing; the scalar version with 15 % "
-         "more false positives must fail by the limit against the scalar version"},
+         "the plain cuckoo filter must have more false positives than cuckooing; the scalar version with 15 % more "
+         "false positives must fail by the limit against the scalar version"},
         {"least_ratio", judged.empty() ? nlohmann::json{} : nlohmann::json(verdict.least_control_ratio)},
         {"plain_failed_as_it_must", judged.empty() ? nlohmann::json{} : nlohmann::json(verdict.control_failed)},
         {"defective_scalar_failed_as_it_must", scalar.control_failed}};
-    out.parameters = {{"seed", options.seed},   {"quick", options.quick}, {"trials", trials}, {"ratios", ratios},
-                      {"slot_bits", slot_bits}, {"traces", made_of},      {"load", 0.95}};
+    out.parameters = {
+        {"trials", trials}, {"ratios", ratios}, {"slot_bits", slot_bits}, {"traces", made_of}, {"load", 0.95}};
     out.series = data.series();
     out.figures = draw_figures(data);
     return out;
 }
 
-result<outcome> run_acf_figures(const run_options& options) {
-    if (const auto refused = refuse_filter("acf-figures", options); !refused) return refused.error();
-    const auto traces = traces_for(options);
-    if (!traces) return traces.error();
-    for (const trace& each : *traces) {
-        if (each.keys.size() >= 2 * least_keys) continue;
-        return error::make(error_code::invalid_argument,
-                           "trace %.80s has %zu different keys; acf-figures needs at least %llu", each.name.c_str(),
-                           each.keys.size(), static_cast<unsigned long long>(2 * least_keys));
-    }
-    return run_experiment("acf-figures", options, [&] { return measure_figures(options, *traces); });
-}
-
-const registration acf_figures_experiment{{
-    .id = "acf-figures",
-    .order = 403,
-    .promise = "On network traces, with equal bits, the cuckooing filter has the fewest false positives of the three.",
-    .where = "acf §4, Figs 1–4",
-    .run = run_acf_figures,
-    .takes = {.quick_seconds = 15.5, .full_minutes = 8},
-    .replays_traces = true,
-}};
+const registration acf_figures_experiment(
+    "acf-figures", 403,
+    "On network traces, with equal bits, the cuckooing filter has the fewest false positives of the three.",
+    "acf §4, Figs 1–4", measure_figures, {.quick_seconds = 15.5, .full_minutes = 8}, {.replays_traces = true});
 
 }  // namespace
 }  // namespace genista::lab

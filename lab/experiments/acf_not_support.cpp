@@ -19,7 +19,6 @@
 
 #include "lab/experiment.hpp"
 #include "lab/games/contenders.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/queries.hpp"
 
@@ -149,32 +148,21 @@ outcome measure_not_support(const run_options& options) {
         out.figures.front().figures.emplace_back(std::move(chart));
     }
     out.promised =
-        "a small support costs the cyclic and the swapping filter a constant share of n queries; that of the "
-        "cuckooing filter falls with n";
+        "a small support costs the cyclic and the swapping filter a constant share of n queries; that of the cuckooing "
+        "filter falls with n";
     out.measured = measured;
     out.kept = kept && controls_failed;
     out.control = {{"what", "cuckooing with the same bits must stop, the plain cuckoo filter must pay ε n"},
                    {"failed_as_they_must", controls_failed}};
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick},
-                      {"seeds", seeds},       {"seeds_of_the_largest", seeds_of(sizes.size() - 1)},
-                      {"queries", sizes},     {"load", 0.95}};
+    out.parameters = {
+        {"seeds", seeds}, {"seeds_of_the_largest", seeds_of(sizes.size() - 1)}, {"queries", sizes}, {"load", 0.95}};
     return out;
 }
 
-result<outcome> run_acf_not_support(const run_options& options) {
-    if (const auto refused = refuse_filter("acf-not-support", options); !refused) return refused.error();
-    return run_experiment("acf-not-support", options, [&] { return measure_not_support(options); });
-}
-
-const registration acf_not_support_experiment{{
-    .id = "acf-not-support",
-    .order = 402,
-    .promise = "The cyclic and the swapping filter may have false positives in proportion to n although few different "
-               "keys are asked for.",
-    .where = "acf §3",
-    .run = run_acf_not_support,
-    .takes = {.quick_seconds = 30, .full_minutes = 5},
-}};
+const registration acf_not_support_experiment("acf-not-support", 402,
+                                              "The cyclic and the swapping filter may have false positives in "
+                                              "proportion to n although few different keys are asked for.",
+                                              "acf §3", measure_not_support, {.quick_seconds = 30, .full_minutes = 5});
 
 }  // namespace
 }  // namespace genista::lab

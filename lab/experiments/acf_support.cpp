@@ -179,43 +179,33 @@ outcome measure_support(const run_options& options) {
     outcome out;
     out.promised =
         "n queries of |Q| different absent keys, |Q| = 1 to n: first mistakes by the rule for rates at ε n/N (1 + 4 "
-        "ε|Q|/N), "
-        "hardly a repaired key mistaken again, and in all at most that and 10 (N = 1.2 n) or 2 log² n (N = n)";
+        "ε|Q|/N), hardly a repaired key mistaken again, and in all at most that and 10 (N = 1.2 n) or 2 log² n (N = n)";
     out.measured = "first mistakes at most " + shown(sum.most_first, 3) +
                    " of their limit, repaired keys mistaken again " + shown(sum.most_again, 3) +
                    ", the mean of whole sequences " + shown(sum.most_total, 3) + "; " + std::to_string(all.size()) +
                    " points. The smallest defects seen at every point: " + shown(100 * sum.least_first_seen, 3) +
                    " % more first mistakes, " + shown(100 * sum.least_again_seen, 3) + " % of the repairs in vain";
     out.kept = sum.kept && sum.control_failed && sum.control_can_win;
-    out.control = {
-        {"what",
-         "the plain cuckoo filter under the same sequences: mistaken again beyond the limit wherever keys are "
-         "repeated, and within all limits where none is"},
-        {"least_share_mistaken_again", sum.least_control_again},
-        {"failed_as_it_must", sum.control_failed},
-        {"kept_without_repetitions", sum.control_can_win}};
-    out.parameters = {
-        {"seed", options.seed}, {"quick", options.quick}, {"fingerprint_bits", support_fingerprint_bits},
-        {"tables", 2},          {"bin_slots", 1},         {"first_mistakes_wanted", support_firsts_wanted}};
+    out.control = {{"what",
+                    "the plain cuckoo filter under the same sequences: mistaken again beyond the limit wherever keys "
+                    "are repeated, and within all limits where none is"},
+                   {"least_share_mistaken_again", sum.least_control_again},
+                   {"failed_as_it_must", sum.control_failed},
+                   {"kept_without_repetitions", sum.control_can_win}};
+    out.parameters = {{"fingerprint_bits", support_fingerprint_bits},
+                      {"tables", 2},
+                      {"bin_slots", 1},
+                      {"first_mistakes_wanted", support_firsts_wanted}};
     out.series = std::move(sum.series);
     out.figures.push_back(draw_support(all));
     return out;
 }
 
-result<outcome> run_acf_support(const run_options& options) {
-    if (const auto refused = refuse_filter("acf-support", options); !refused) return refused.error();
-    return run_experiment("acf-support", options, [&] { return measure_support(options); });
-}
-
-const registration acf_support_experiment{{
-    .id = "acf-support",
-    .order = 401,
-    .promise = "Over any n queries that were fixed beforehand the cuckooing filter has about one false positive for "
-               "each of ε|Q| keys; repeated queries cost almost nothing.",
-    .where = "acf Thm 1",
-    .run = run_acf_support,
-    .takes = {.quick_seconds = 4.5, .full_minutes = 1},
-}};
+const registration acf_support_experiment(
+    "acf-support", 401,
+    "Over any n queries that were fixed beforehand the cuckooing filter has about one false positive for each of ε|Q| "
+    "keys; repeated queries cost almost nothing.",
+    "acf Thm 1", measure_support, {.quick_seconds = 4.5, .full_minutes = 1});
 
 }  // namespace
 }  // namespace genista::lab

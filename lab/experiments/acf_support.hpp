@@ -36,8 +36,8 @@
 
 #include "genista/detail/filters/cuckoo/family.hpp"
 #include "genista/remote/memory_map.hpp"
+#include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/flat_slots.hpp"
 #include "lab/workloads/queries.hpp"
 

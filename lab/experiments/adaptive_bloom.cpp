@@ -23,7 +23,6 @@
 #include "lab/experiment.hpp"
 #include "lab/experiments/adaptive_bloom_parts.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -121,41 +120,29 @@ outcome measure_adaptive_bloom(const run_options& options) {
     out.promised =
         "rate at most ε against adversaries that ask again, for n queries and, across rebuilds, beyond; at most 1.05 "
         "(1 + 8 ε) log e · n log(1/ε) bits; at most 2 log(1/ε) cells a look-up; R is not read by inserts and "
-        "negatives, "
-        "O(1) times by positives; no stored key denied";
+        "negatives, O(1) times by positives; no stored key denied";
     out.measured = found.measured;
     out.kept = found.kept && several && found.controls_lost && plain_breaks;
-    out.control = {
-        {"what",
-         "a Bloom filter (FIX switched off) must lose to the same adversaries but fresh; a plain bit for each "
-         "cell must break the space bound"},
-        {"played", found.lost},
-        {"plain_dead_bits", plain},
-        {"failed_as_they_must", found.controls_lost && plain_breaks}};
-    out.parameters = {
-        {"filter", adaptive_bloom_filter::name}, {"seed", options.seed},  {"quick", options.quick}, {"keys", n},
-        {"rates", adaptive_bloom_rates},         {"adversaries", players}};
+    out.control = {{"what",
+                    "a Bloom filter (FIX switched off) must lose to the same adversaries but fresh; a plain bit for "
+                    "each cell must break the space bound"},
+                   {"played", found.lost},
+                   {"plain_dead_bits", plain},
+                   {"failed_as_they_must", found.controls_lost && plain_breaks}};
+    out.parameters = {{"filter", adaptive_bloom_filter::name},
+                      {"keys", n},
+                      {"rates", adaptive_bloom_rates},
+                      {"adversaries", players}};
     out.figures = draw_adaptive_bloom(anatomies);
     return out;
 }
 
-result<outcome> run_adaptive_bloom(const run_options& options) {
-    if (!options.filter.empty() && options.filter != adaptive_bloom_filter::name)
-        return error::make(error_code::invalid_argument,
-                           "filter %s: adaptive-bloom is about adaptive_bloom and takes no other",
-                           options.filter.c_str());
-    return run_experiment("adaptive-bloom", options, [&] { return measure_adaptive_bloom(options); });
-}
-
-const registration adaptive_bloom_experiment{{
-    .id = "adaptive-bloom",
-    .order = 115,
-    .promise = "A cascade of Bloom filters, in which repairs move stored keys to the next filter, is adaptive for n "
-               "queries at a constant factor in space.",
-    .where = "broom17 §5, Thm 19",
-    .run = run_adaptive_bloom,
-    .takes = {.quick_seconds = 24, .full_minutes = 10},
-}};
+const registration adaptive_bloom_experiment("adaptive-bloom", 115,
+                                             "A cascade of Bloom filters, in which repairs move stored keys to the "
+                                             "next filter, is adaptive for n queries at a constant factor in space.",
+                                             "broom17 §5, Thm 19", measure_adaptive_bloom,
+                                             {.quick_seconds = 24, .full_minutes = 10},
+                                             {.filters = {adaptive_bloom_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

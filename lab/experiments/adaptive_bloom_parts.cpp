@@ -7,7 +7,7 @@
 
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/contenders.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 
 namespace genista::lab {
@@ -270,9 +270,8 @@ std::vector<report::section> draw_adaptive_bloom(const std::vector<bloom_anatomy
     space.title = "Bits a key";
     space.caption =
         "Everything that a filter of a million keys allocates, the same before and after n queries; what Theorem 19 "
-        "allows, with 8 for its O(1); with "
-        "a "
-        "plain bit for each cell that may be dead; and a Bloom filter that does not learn.";
+        "allows, with 8 for its O(1); with a plain bit for each cell that may be dead; and a Bloom filter that does "
+        "not learn.";
     space.x = {"log2(1/ε)", false, report::unit::number};
     space.y = {"bits a key", false, report::unit::number};
     report::series ours{"adaptive_bloom", {}}, allowed{"allowed", {}}, plain{"plain dead bits", {}}, bloom{"bloom", {}};

@@ -24,7 +24,6 @@
 
 #include "lab/experiment.hpp"
 #include "lab/experiments/adaptive_cascade.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -148,78 +147,65 @@ std::string summary_of_cascade(const cascade_game& game, const cascade_life& lif
     return text;
 }
 
-result<outcome> run_adaptive_cascade(const run_options& options) {
-    if (!options.filter.empty() && options.filter != cascade_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: adaptive-cascade measures cascade",
-                           options.filter.c_str());
-    return run_experiment("adaptive-cascade", options, [&] {
-        outcome out;
-        const std::uint64_t keys = options.quick ? 100'000 : 1'000'000;
-        const std::uint64_t effort = options.quick ? 200'000 : 1'000'000;
-        bool games_kept = true, bits = true, levels = true, reads = true, control_lost = true;
-        std::uint64_t denied = 0;
-        nlohmann::json lost;
-        std::vector<cascade_life> lives;
-        for (std::size_t i = 0; i < judged_cascade_rates.size(); ++i) {
-            const double rate = judged_cascade_rates[i], part = 1.0 / judged_cascade_rates.size();
-            const cascade_game game = play_cascade_game(rate, effort, 100 * options.seed, out.series);
-            options.progress(part * (static_cast<double>(i) + 0.6));
-            lives.push_back(live_cascade(keys, rate, cascade_rates::tower, options.seed));
-            const cascade_life& life = lives.back();
-            out.series.push_back(cascade_row(life));
-            games_kept = games_kept && game.kept;
-            control_lost = control_lost && game.control_lost;
-            bits = bits && bits_kept(life);
-            levels = levels && levels_kept(life);
-            reads = reads && reads_kept(life);
-            denied += game.all.false_negatives + life.false_negatives;
-            out.measured += (i == 0 ? "" : "; ") + summary_of_cascade(game, life);
-            lost["bloom at " + shown_rate(rate)] = game.control;
-            options.progress(part * static_cast<double>(i + 1));
-        }
-        // Without a tower.
-        const cascade_life flat = live_cascade(keys / 10, judged_cascade_rates[0], cascade_rates::equal, options.seed);
-        const bool too_many = flat.after.levels.size() > log_star(static_cast<double>(flat.keys));
-        lost["equal rates"] = {{"levels", flat.after.levels.size()},
-                               {"levels_used", flat.levels_used()},
-                               {"log_star", log_star(static_cast<double>(flat.keys))},
-                               {"keys", flat.keys}};
-        out.measured += "; " + std::to_string(denied) + " false negatives";
-        out.promised =
-            "a query of an absent key is a false positive with probability at most ε whatever came before, in "
-            "n log(1/ε) + O(n) bits (at most 6 n more, 4.5 n at 2^-8) and O(log* n) levels; R is read for false "
-            "positives "
-            "and erases, O(1) times, never for inserts and negatives";
-        out.kept = games_kept && bits && levels && reads && denied == 0 && control_lost && too_many;
-        out.control = {
-            {"what",
-             "a Bloom filter, FIX switched off, must lose to repeaters; rates that are all 1/4 must be made of more "
-             "than log* n levels"},
-            {"played", lost},
-            {"failed_as_they_must", control_lost && too_many}};
-        out.parameters = {{"filter", cascade_filter::name},
-                          {"seed", options.seed},
-                          {"quick", options.quick},
-                          {"keys", keys},
-                          {"effort_for_each_adversary", effort},
-                          {"games_kept", games_kept},
-                          {"bits_kept", bits},
-                          {"levels_kept", levels},
-                          {"reads_kept", reads}};
-        out.figures = drawn_cascades(lives);
-        return out;
-    });
+outcome measure_adaptive_cascade(const run_options& options) {
+    outcome out;
+    const std::uint64_t keys = options.quick ? 100'000 : 1'000'000;
+    const std::uint64_t effort = options.quick ? 200'000 : 1'000'000;
+    bool games_kept = true, bits = true, levels = true, reads = true, control_lost = true;
+    std::uint64_t denied = 0;
+    nlohmann::json lost;
+    std::vector<cascade_life> lives;
+    for (std::size_t i = 0; i < judged_cascade_rates.size(); ++i) {
+        const double rate = judged_cascade_rates[i], part = 1.0 / judged_cascade_rates.size();
+        const cascade_game game = play_cascade_game(rate, effort, 100 * options.seed, out.series);
+        options.progress(part * (static_cast<double>(i) + 0.6));
+        lives.push_back(live_cascade(keys, rate, cascade_rates::tower, options.seed));
+        const cascade_life& life = lives.back();
+        out.series.push_back(cascade_row(life));
+        games_kept = games_kept && game.kept;
+        control_lost = control_lost && game.control_lost;
+        bits = bits && bits_kept(life);
+        levels = levels && levels_kept(life);
+        reads = reads && reads_kept(life);
+        denied += game.all.false_negatives + life.false_negatives;
+        out.measured += (i == 0 ? "" : "; ") + summary_of_cascade(game, life);
+        lost["bloom at " + shown_rate(rate)] = game.control;
+        options.progress(part * static_cast<double>(i + 1));
+    }
+    // Without a tower.
+    const cascade_life flat = live_cascade(keys / 10, judged_cascade_rates[0], cascade_rates::equal, options.seed);
+    const bool too_many = flat.after.levels.size() > log_star(static_cast<double>(flat.keys));
+    lost["equal rates"] = {{"levels", flat.after.levels.size()},
+                           {"levels_used", flat.levels_used()},
+                           {"log_star", log_star(static_cast<double>(flat.keys))},
+                           {"keys", flat.keys}};
+    out.measured += "; " + std::to_string(denied) + " false negatives";
+    out.promised =
+        "a query of an absent key is a false positive with probability at most ε whatever came before, in n log(1/ε) + "
+        "O(n) bits (at most 6 n more, 4.5 n at 2^-8) and O(log* n) levels; R is read for false positives and erases, "
+        "O(1) times, never for inserts and negatives";
+    out.kept = games_kept && bits && levels && reads && denied == 0 && control_lost && too_many;
+    out.control = {{"what",
+                    "a Bloom filter, FIX switched off, must lose to repeaters; rates that are all 1/4 must be made of "
+                    "more than log* n levels"},
+                   {"played", lost},
+                   {"failed_as_they_must", control_lost && too_many}};
+    out.parameters = {{"filter", cascade_filter::name},
+                      {"keys", keys},
+                      {"effort_for_each_adversary", effort},
+                      {"games_kept", games_kept},
+                      {"bits_kept", bits},
+                      {"levels_kept", levels},
+                      {"reads_kept", reads}};
+    out.figures = drawn_cascades(lives);
+    return out;
 }
 
-const registration adaptive_cascade_experiment{{
-    .id = "adaptive-cascade",
-    .order = 116,
-    .promise = "The same with single-hash filters whose rates fall like a tower needs only about log* n levels and "
-               "optimal space.",
-    .where = "broom17 §5, Thm 20",
-    .run = run_adaptive_cascade,
-    .takes = {.quick_seconds = 9, .full_minutes = 10},
-}};
+const registration adaptive_cascade_experiment(
+    "adaptive-cascade", 116,
+    "The same with single-hash filters whose rates fall like a tower needs only about log* n levels and optimal space.",
+    "broom17 §5, Thm 20", measure_adaptive_cascade, {.quick_seconds = 9, .full_minutes = 10},
+    {.filters = {cascade_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -5,7 +5,7 @@
 #include "genista/filters/bloom.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/experiments/adaptive_cascade.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/games/local_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/experiment.hpp"
 #include "lab/experiments/adaptive_cascade.hpp"
 #include "lab/games/remotes.hpp"
 #include "lab/workloads/broom_workload.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {

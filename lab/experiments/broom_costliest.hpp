@@ -24,9 +24,8 @@
 #include <numeric>
 #include <vector>
 
-#include "lab/statistics/averages.hpp"
+#include "lab/experiments/two_brooms.hpp"
 #include "lab/workloads/instruction_counter.hpp"
-#include "lab/workloads/our_workload.hpp"
 
 namespace genista::lab {
 

@@ -41,8 +41,7 @@
 #include "lab/adversaries/adversary.hpp"
 #include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
-#include "lab/games/broom_arena.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "papers/broom_paper.hpp"
 
@@ -295,11 +294,7 @@ two_sided ask_full_bins(std::uint64_t seed, std::uint64_t queries) {
     return seen;
 }
 
-result<outcome> run_broom_game(const run_options& options) try {
-    if (!options.filter.empty() && options.filter != broom_filter::name && options.filter != broom_paper_filter::name) {
-        return error::make(error_code::invalid_argument, "filter %s: broom-game measures broom and broom_paper",
-                           options.filter.c_str());
-    }
+outcome measure_broom_game(const run_options& options) {
     const game_plan coarse{0x1p-8, options.quick ? 2'000'000u : 30'000'000u};
     const game_plan fine{0x1p-12, options.quick ? 2'000'000u : 50'000'000u};
     const game_plan as_called{0x1p-8, options.quick ? 200'000u : 3'000'000u};
@@ -347,8 +342,7 @@ result<outcome> run_broom_game(const run_options& options) try {
 
     out.promised =
         "whatever an adversary has seen, each query of an absent key is a false positive with probability at most ε, "
-        "and "
-        "each of its claims; no stored key is ever denied; local state of at least n log(1/ε) bits";
+        "and each of its claims; no stored key is ever denied; local state of at least n log(1/ε) bits";
     out.kept = controls_lost && exact.kept() && silent.empty();
     for (const game_summary& each : sums) {
         out.kept = out.kept && each.kept;
@@ -363,25 +357,18 @@ result<outcome> run_broom_game(const run_options& options) try {
                    {"played", lost},
                    {"lost_as_they_must", controls_lost}};
     out.parameters = {{"filter", options.filter.empty() ? broom_filter::name : std::string_view{options.filter}},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
                       {"games_for_each_adversary", games},
                       {"effort_for_each_adversary", {{"2^-8", coarse.effort}, {"2^-12", fine.effort}}},
                       {"effort_of_an_insert_or_erase", change_effort}};
     return out;
-} catch (const std::runtime_error& failed) {
-    return error::make(error_code::unsupported, "broom-game: %s", failed.what());
 }
 
-const registration broom_game_experiment{{
-    .id = "broom-game",
-    .order = 101,
-    .promise = "In the adaptivity game each guess of an adversary is a false positive with probability at most ε, for "
-               "the whole life of the filter.",
-    .where = "broom18 Def. 3, Lemmas 4, 13",
-    .run = run_broom_game,
-    .takes = {.quick_seconds = 20, .full_minutes = 8},
-}};
+const registration broom_game_experiment("broom-game", 101,
+                                         "In the adaptivity game each guess of an adversary is a false positive with "
+                                         "probability at most ε, for the whole life of the filter.",
+                                         "broom18 Def. 3, Lemmas 4, 13", measure_broom_game,
+                                         {.quick_seconds = 20, .full_minutes = 8},
+                                         {.filters = {broom_filter::name, broom_paper_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -13,9 +13,9 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
-#include "lab/controls/replay_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
-#include "lab/workloads/replay_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 
 namespace genista::lab {
 namespace {
@@ -83,25 +83,15 @@ outcome measure_replay(const run_options& options) {
                    {"bloom_share", bloom},
                    {"failed_as_they_must", controls_failed}};
     out.kept = first <= most_replayed_in_round_one && later <= most_replayed_afterwards && controls_failed;
-    out.parameters = {{"seed", options.seed},     {"quick", options.quick},        {"slots", slots},
-                      {"load", replay_load},      {"rate", replay_rate},           {"rounds", replay_rounds},
-                      {"false_positives", sizes}, {"control_slots", control_slots}};
+    out.parameters = {{"slots", slots},          {"load", replay_load},      {"rate", replay_rate},
+                      {"rounds", replay_rounds}, {"false_positives", sizes}, {"control_slots", control_slots}};
     return out;
 }
 
-result<outcome> run_broom_replay(const run_options& options) {
-    return run_on_broom("broom-replay", options, [&] { return measure_replay(options); });
-}
-
-const registration broom_replay_experiment{{
-    .id = "broom-replay",
-    .order = 502,
-    .promise =
-        "A replay of hundreds of thousands of known false positives wastes almost no reads from the second round on.",
-    .where = "ours",
-    .run = run_broom_replay,
-    .takes = {.quick_seconds = 0.7, .full_minutes = 2},
-}};
+const registration broom_replay_experiment(
+    "broom-replay", 502,
+    "A replay of hundreds of thousands of known false positives wastes almost no reads from the second round on.",
+    "ours", measure_replay, {.quick_seconds = 0.7, .full_minutes = 2}, {.filters = {"broom"}});
 
 }  // namespace
 }  // namespace genista::lab

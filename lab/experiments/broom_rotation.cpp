@@ -37,7 +37,7 @@
 
 #include "lab/experiment.hpp"
 #include "lab/experiments/broom_rotation.hpp"
-#include "lab/workloads/paper_workload.hpp"
+#include "lab/experiments/two_brooms.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {
@@ -219,8 +219,6 @@ outcome measure_rotation(const run_options& options) {
                    {"failed_as_it_must", control_failed}};
     out.kept = kept && control_failed;
     out.parameters = {{"filter", broom_paper_filter::name},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
                       {"rate", rotation_rate},
                       {"sizes", sizes},
                       {"phases", phases_played},
@@ -229,22 +227,12 @@ outcome measure_rotation(const run_options& options) {
     return out;
 }
 
-result<outcome> run_broom_rotation(const run_options& options) {
-    if (!options.filter.empty() && options.filter != broom_paper_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: broom-rotation measures broom_paper",
-                           options.filter.c_str());
-    return run_experiment("broom-rotation", options, [&] { return measure_rotation(options); });
-}
-
-const registration broom_rotation_experiment{{
-    .id = "broom-rotation",
-    .order = 108,
-    .promise = "After a number of repairs proportional to n every key has moved to a new hash function, and a group of "
-               "quotients never has more than O(log n) extension bits.",
-    .where = "broom18 §4.2, Lemmas 9, 15, 16",
-    .run = run_broom_rotation,
-    .takes = {.quick_seconds = 10.5, .full_minutes = 5},
-}};
+const registration broom_rotation_experiment(
+    "broom-rotation", 108,
+    "After a number of repairs proportional to n every key has moved to a new hash function, and a group of quotients "
+    "never has more than O(log n) extension bits.",
+    "broom18 §4.2, Lemmas 9, 15, 16", measure_rotation, {.quick_seconds = 10.5, .full_minutes = 5},
+    {.filters = {broom_paper_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -146,11 +146,9 @@ nlohmann::json counts_json(const bit_strings_counts& counts) {
     return {{"cases", counts.cases()}, {"mismatches", counts.mismatches()}};
 }
 
-result<outcome> run_broom_words(const run_options& options) {
-    if (const auto refused = refuse_filter("broom-words", options); !refused) return refused.error();
+outcome measure_broom_words(const run_options& options) {
     const exhaustive_sizes sizes = options.quick ? exhaustive_sizes{7, 6, 7, 6, 6} : exhaustive_sizes{8, 8, 9, 7, 7};
     const std::size_t rounds = options.quick ? 8'000 : 100'000;
-    options.progress(0);
 
     const bit_strings_counts small =
         compare_everything_small<bits::bit_strings<1>>(sizes, [&](double share) { options.progress(0.5 * share); });
@@ -177,14 +175,12 @@ result<outcome> run_broom_words(const run_options& options) {
     const bit_strings_counts query_length = compare_everything_small<ignores_the_query_length<1>>(few, silently);
     const bool controls_failed = first_bit.mismatches() > 0 && last_bit.mismatches() > 0 &&
                                  query_length.mismatches() > 0 && steps.scan_most > steps.scan_fewest;
-    options.progress(1);
 
     const std::uint64_t mismatches = small.mismatches() + random.mismatches() + steps.mismatches;
     outcome out;
     out.promised =
         "prefix match, insert, delete and splice agree with a reference model, in a number of word steps that does not "
-        "depend "
-        "on the number or the length of the strings";
+        "depend on the number or the length of the strings";
     out.measured = std::to_string(mismatches) + " mismatches in " + std::to_string(small.cases()) + " exhaustive and " +
                    std::to_string(random.cases()) + " random cases; prefix match in 256 slots takes " + "at most " +
                    std::to_string(steps.match_steps) + " word steps, " +
@@ -200,9 +196,7 @@ result<outcome> run_broom_words(const run_options& options) {
                    {"match_ignores_the_query_length", counts_json(query_length)},
                    {"scan_steps", {{"fewest", steps.scan_fewest}, {"most", steps.scan_most}}},
                    {"failed_as_they_must", controls_failed}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"exhaustive_slots",
+    out.parameters = {{"exhaustive_slots",
                        {{"queries", sizes.query_slots},
                         {"query_bits", sizes.query_bits},
                         {"edits", sizes.edit_slots},
@@ -216,15 +210,11 @@ result<outcome> run_broom_words(const run_options& options) {
     return out;
 }
 
-const registration broom_words_experiment{{
-    .id = "broom-words",
-    .order = 112,
-    .promise = "Prefix match, insert, erase and splice of short bit strings packed into words take a constant number "
-               "of word operations.",
-    .where = "broom18 App. A, Lemma 29; broom17 Lemma 12",
-    .run = run_broom_words,
-    .takes = {.quick_seconds = 0.6, .full_minutes = 0.7},
-}};
+const registration broom_words_experiment("broom-words", 112,
+                                          "Prefix match, insert, erase and splice of short bit strings packed into "
+                                          "words take a constant number of word operations.",
+                                          "broom18 App. A, Lemma 29; broom17 Lemma 12", measure_broom_words,
+                                          {.quick_seconds = 0.6, .full_minutes = 0.7});
 
 }  // namespace
 }  // namespace genista::lab

@@ -39,7 +39,6 @@
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/daisy_input.hpp"
 #include "lab/workloads/data.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/number_set.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/random.hpp"
@@ -321,7 +320,8 @@ struct daisy_bloom_summary {
     }
 };
 
-outcome measure_daisy_bloom(const run_options& options, const std::vector<trace>& traces) {
+outcome measure_daisy_bloom(const run_options& options) {
+    const std::vector<trace> traces = must_have_traces(options);
     const std::vector<job> jobs = jobs_of(options, traces);
     std::vector<std::vector<measured_row>> of_job(jobs.size());
     parallel(
@@ -348,41 +348,23 @@ outcome measure_daisy_bloom(const run_options& options, const std::vector<trace>
                    " % fewer bits than a standard Bloom filter for the distinct keys at the same rate; " +
                    std::to_string(all.lost) + " false negatives." + all.broken;
     out.kept = all.kept && all.control_failed;
-    out.control = {
-        {"what",
-         "a standard Bloom filter for the distinct keys in the bits of the tuned daisy filter must break the "
-         "rate in every world"},
-        {"least_rate_of_promise", all.mildest_control},
-        {"failed_as_they_must", all.control_failed}};
+    out.control = {{"what",
+                    "a standard Bloom filter for the distinct keys in the bits of the tuned daisy filter must break "
+                    "the rate in every world"},
+                   {"least_rate_of_promise", all.mildest_control},
+                   {"failed_as_they_must", all.control_failed}};
     bool made_up = false;
     for (const trace& each : traces) made_up = made_up || each.is_synthetic;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"traces_made_up", made_up},
-                      {"bits_allowed", "1.05 (1.4427 LB + 2 n₊)"}};
+    out.parameters = {{"traces_made_up", made_up}, {"bits_allowed", "1.05 (1.4427 LB + 2 n₊)"}};
     out.figures = draw_daisy_bloom(rows);
     return out;
 }
 
-result<outcome> run_daisy_bloom(const run_options& options) {
-    if (!options.filter.empty() && options.filter != daisy_bloom_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: daisy-bloom measures daisy_bloom",
-                           options.filter.c_str());
-    const auto traces = traces_for(options);
-    if (!traces) return traces.error();
-    return run_experiment("daisy-bloom", options, [&] { return measure_daisy_bloom(options, *traces); });
-}
-
-const registration daisy_bloom_experiment{{
-    .id = "daisy-bloom",
-    .order = 303,
-    .promise = "A Bloom filter with k_x probes a key reaches that bound times log e, with a rate of at most 6 ε over "
-               "the queries.",
-    .where = "daisy Thm 12, Lemma 15",
-    .run = run_daisy_bloom,
-    .takes = {.quick_seconds = 15, .full_minutes = 10},
-    .replays_traces = true,
-}};
+const registration daisy_bloom_experiment(
+    "daisy-bloom", 303,
+    "A Bloom filter with k_x probes a key reaches that bound times log e, with a rate of at most 6 ε over the queries.",
+    "daisy Thm 12, Lemma 15", measure_daisy_bloom, {.quick_seconds = 15, .full_minutes = 10},
+    {.filters = {daisy_bloom_filter::name}, .replays_traces = true});
 
 }  // namespace
 }  // namespace genista::lab

@@ -190,9 +190,7 @@ outcome measure_daisy_broom(const run_options& options) {
                    {"failed_as_they_must", controls_failed}};
     out.kept = fits && equal.gain() >= least_broom_gain && denied == 0 && oracles_kept == oracles.size() &&
                class_0_kept && games_kept == games.size() && controls_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"keys", equal.keys},
+    out.parameters = {{"keys", equal.keys},
                       {"queries", equal.queries},
                       {"broom_rate", plan.broom_rate},
                       {"keys_under_wrong_oracles", keys},
@@ -202,20 +200,10 @@ outcome measure_daisy_broom(const run_options& options) {
     return out;
 }
 
-result<outcome> run_daisy_broom(const run_options& options) {
-    if (const auto refused = refuse_filter("daisy-broom", options); !refused) return refused.error();
-    return run_experiment("daisy-broom", options, [&] { return measure_daisy_broom(options); });
-}
-
-const registration daisy_broom_experiment{{
-    .id = "daisy-broom",
-    .order = 504,
-    .promise = "An oracle and repairs add up: several times fewer wasted reads at equal bits; and with any oracle, one "
-               "wasted read for each frequent absent key.",
-    .where = "ours",
-    .run = run_daisy_broom,
-    .takes = {.quick_seconds = 4.6, .full_minutes = 2},
-}};
+const registration daisy_broom_experiment("daisy-broom", 504,
+                                          "An oracle and repairs add up: several times fewer wasted reads at equal "
+                                          "bits; and with any oracle, one wasted read for each frequent absent key.",
+                                          "ours", measure_daisy_broom, {.quick_seconds = 4.6, .full_minutes = 2});
 
 }  // namespace
 }  // namespace genista::lab

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 

@@ -13,7 +13,7 @@
 #include "lab/experiments/daisy_broom.hpp"
 #include "lab/games/daisy_broom_arena.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/odds_world.hpp"
+#include "lab/workloads/daisy_input.hpp"
 #include "papers/perturbed_oracle.hpp"
 
 namespace genista::lab {

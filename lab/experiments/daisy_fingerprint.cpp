@@ -230,8 +230,7 @@ std::vector<report::section> draw_fingerprints(const std::vector<fingerprint_poi
         "Bits, n = " + shown(static_cast<double>(draws)) + ", ε = 2^-8, all at the same rate over the queries";
     space.caption =
         "LB is what no filter can do without, up to a constant a key. The ordinary filters hold the distinct keys and "
-        "take all for "
-        "alike.";
+        "take all for alike.";
     space.value = {"bits a draw", false, report::unit::number};
     report::series bound{"LB", {}}, finger{"daisy_fingerprint", {}}, daisy{"daisy_bloom", {}}, bloom{"bloom", {}},
         cleary{"cleary", {}};
@@ -326,8 +325,7 @@ outcome measure_daisy_fingerprint(const run_options& options) {
     const bool search_grows = searches > flat_over_all;
     out.promised =
         "at most 3 ε of the queries in 1.05 LB + 4 n₊ bits and 1.5 KiB, at most ε in as many for LB(ε′); fewer bits "
-        "than "
-        "daisy_bloom where the mean class is at least 8; a look-up as long for every n and ε within " +
+        "than daisy_bloom where the mean class is at least 8; a look-up as long for every n and ε within " +
         shown(flat_over_all) + "×";
     out.measured = "at most " + shown(worst_rate, 3) + " ε, tuned " + shown(worst_tuned, 3) + " ε, over " +
                    std::to_string(queries) + " queries; at most " + shown(worst_bits, 3) + " of the bits allowed (" +
@@ -344,9 +342,7 @@ outcome measure_daisy_fingerprint(const run_options& options) {
         {"bloom_of_same_bits", control_summary},
         {"binary_search_growth", searches},
         {"failed_as_they_must", control_failed && search_grows}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"bits_of_bound", of_bound},
+    out.parameters = {{"bits_of_bound", of_bound},
                       {"bits_a_kept_draw", bits_a_draw},
                       {"constant_bits", fingerprint_constant_bits},
                       {"flat", flat_over_all}};
@@ -354,22 +350,12 @@ outcome measure_daisy_fingerprint(const run_options& options) {
     return out;
 }
 
-result<outcome> run_daisy_fingerprint(const run_options& options) {
-    if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: daisy-fingerprint measures daisy_fingerprint",
-                           options.filter.c_str());
-    return run_experiment("daisy-fingerprint", options, [&] { return measure_daisy_fingerprint(options); });
-}
-
-const registration daisy_fingerprint_experiment{{
-    .id = "daisy-fingerprint",
-    .order = 304,
-    .promise = "Fingerprints of k_x bits, sorted into classes by length, reach the bound itself up to lower-order "
-               "terms, at 3 ε and in constant time.",
-    .where = "daisy Thm 7, Lemma 11",
-    .run = run_daisy_fingerprint,
-    .takes = {.quick_seconds = 8.7, .full_minutes = 3},
-}};
+const registration daisy_fingerprint_experiment("daisy-fingerprint", 304,
+                                                "Fingerprints of k_x bits, sorted into classes by length, reach the "
+                                                "bound itself up to lower-order terms, at 3 ε and in constant time.",
+                                                "daisy Thm 7, Lemma 11", measure_daisy_fingerprint,
+                                                {.quick_seconds = 8.7, .full_minutes = 3},
+                                                {.filters = {daisy_fingerprint_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

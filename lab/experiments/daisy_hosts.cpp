@@ -17,8 +17,7 @@
 #include "genista/oracles/oracle_training.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "lab/workloads/data.hpp"
-#include "lab/workloads/key_list.hpp"
-#include "lab/workloads/key_set.hpp"
+#include "lab/workloads/key_file.hpp"
 #include "lab/workloads/synthetic_hosts.hpp"
 
 namespace genista::lab {

@@ -21,7 +21,6 @@
 
 #include "genista/detail/oracles/daisy_class.hpp"
 #include "lab/experiment.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -100,7 +99,7 @@ void look_around(const daisy_terms& terms, case_counts& seen) {
     }
 }
 
-outcome measure_daisy_k(const run_options& options) {
+outcome measure_daisy_k(const run_options&) {
     outcome out;
     case_counts seen;
     for (const double rate : {0.5, 0x1p-4, 0.01, 0x1p-8, 0x1p-12, 1e-5, 0x1p-24}) {
@@ -115,25 +114,15 @@ outcome measure_daisy_k(const run_options& options) {
                    {"pairs_with_other_bits", seen.control_differs},
                    {"failed_as_it_must", seen.control_differs > 0}};
     out.kept = seen.kept() && seen.control_differs > 0;
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"tolerance", bits_tolerance}};
+    out.parameters = {{"tolerance", bits_tolerance}};
     for (std::size_t i = 0; i < seen.in_case.size(); ++i)
         out.series.push_back({{"case", i + 1}, {"pairs", seen.in_case[i]}});
     return out;
 }
 
-result<outcome> run_daisy_k(const run_options& options) {
-    if (const auto refused = refuse_filter("daisy-k", options); !refused) return refused.error();
-    return run_experiment("daisy-k", options, [&] { return measure_daisy_k(options); });
-}
-
-const registration daisy_k_experiment{{
-    .id = "daisy-k",
-    .order = 301,
-    .promise = "The number of probes of a key follows from p_x, q_x, n and ε by four cases.",
-    .where = "daisy §1.1",
-    .run = run_daisy_k,
-    .takes = {.quick_seconds = 0.02, .full_minutes = 0.1},
-}};
+const registration daisy_k_experiment("daisy-k", 301,
+                                      "The number of probes of a key follows from p_x, q_x, n and ε by four cases.",
+                                      "daisy §1.1", measure_daisy_k, {.quick_seconds = 0.02, .full_minutes = 0.1});
 
 }  // namespace
 }  // namespace genista::lab

@@ -38,9 +38,8 @@
 #include "lab/experiments/daisy_encoding.hpp"
 #include "lab/experiments/drawn_world.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/daisy_input.hpp"
 #include "lab/workloads/number_set.hpp"
-#include "lab/workloads/odds_world.hpp"
 
 namespace genista::lab {
 namespace {
@@ -271,8 +270,8 @@ outcome measure_daisy_lb(const run_options& options) {
     }
     kept = kept && codes_kept;
     out.promised =
-        "no filter below LB - 1 - 6n bits; LB = n log(1/ε) where nothing is known, and never more; the proof's "
-        "code is read back and is never below the entropy";
+        "no filter below LB - 1 - 6n bits; LB = n log(1/ε) where nothing is known, and never more; the proof's code is "
+        "read back and is never below the entropy";
     out.measured = std::string{kept ? "so" : "NOT so"} + "; LB in bits a draw at n = " + shown(largest, 7) +
                    ", ε = 2^-8: " + summary + "; the smallest filter built takes " + shown(least, 3) +
                    " times the bound; filter and code are at least " + shown(above, 3) +
@@ -287,25 +286,15 @@ outcome measure_daisy_lb(const run_options& options) {
                    {"answers_for_nothing_seen", lies_seen},
                    {"failed_as_it_must", failed}};
     out.kept = kept && failed;
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"samples", bound_samples}};
+    out.parameters = {{"samples", bound_samples}};
     out.figures.push_back({"What the distributions leave to be kept", "", {std::move(chart)}});
     return out;
 }
 
-result<outcome> run_daisy_lb(const run_options& options) {
-    if (const auto refused = refuse_filter("daisy-lb", options); !refused) return refused.error();
-    return run_experiment("daisy-lb", options, [&] { return measure_daisy_lb(options); });
-}
-
-const registration daisy_lb_experiment{{
-    .id = "daisy-lb",
-    .order = 302,
-    .promise =
-        "Every filter for these distributions needs at least n Σ p_x k_x bits, less a constant number for each key.",
-    .where = "daisy Thm 6",
-    .run = run_daisy_lb,
-    .takes = {.quick_seconds = 3.4, .full_minutes = 0.2},
-}};
+const registration daisy_lb_experiment(
+    "daisy-lb", 302,
+    "Every filter for these distributions needs at least n Σ p_x k_x bits, less a constant number for each key.",
+    "daisy Thm 6", measure_daisy_lb, {.quick_seconds = 3.4, .full_minutes = 0.2});
 
 }  // namespace
 }  // namespace genista::lab

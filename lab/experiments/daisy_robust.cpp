@@ -358,8 +358,6 @@ outcome measure_daisy_robust(const run_options& options) {
         {"failed_as_they_must", all.controls_failed}};
     out.kept = all.kept && all.controls_failed;
     out.parameters = {{"filters", {daisy_bloom_filter::name, daisy_fingerprint_filter::name}},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
                       {"draws", draws},
                       {"rate", rate},
                       {"universe", universe},
@@ -367,19 +365,9 @@ outcome measure_daisy_robust(const run_options& options) {
     return out;
 }
 
-result<outcome> run_daisy_robust(const run_options& options) {
-    if (const auto fine = refuse_filter("daisy-robust", options); !fine) return fine.error();
-    return run_experiment("daisy-robust", options, [&] { return measure_daisy_robust(options); });
-}
-
-const registration daisy_robust_experiment{{
-    .id = "daisy-robust",
-    .order = 306,
-    .promise = "Probabilities that are wrong by a constant factor cost O(n) bits and constant time.",
-    .where = "daisy §1",
-    .run = run_daisy_robust,
-    .takes = {.quick_seconds = 27, .full_minutes = 1.1},
-}};
+const registration daisy_robust_experiment(
+    "daisy-robust", 306, "Probabilities that are wrong by a constant factor cost O(n) bits and constant time.",
+    "daisy §1", measure_daisy_robust, {.quick_seconds = 27, .full_minutes = 1.1});
 
 }  // namespace
 }  // namespace genista::lab

@@ -25,9 +25,9 @@
 
 #include "genista/filters/filter.hpp"
 #include "genista/oracles/daisy_plan.hpp"
+#include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
-#include "lab/workloads/odds_world.hpp"
+#include "lab/workloads/daisy_input.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {

@@ -43,7 +43,6 @@
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/daisy_unknown.hpp"
 #include "lab/experiments/drawn_world.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/instruction_counter.hpp"
@@ -441,9 +440,7 @@ outcome measure_daisy_sampling(const run_options& options) {
         {"doubling_tables_lookup_instructions", {control_smaller.lookup, control_larger.lookup}},
         {"doubling_tables_failed", chain_failed},
         {"failed_as_they_must", few_failed && wrong_failed && chain_failed}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"samples", enough_samples},
+    out.parameters = {{"samples", enough_samples},
                       {"rate", sampling_rate},
                       {"most_bits", most_sampling_bits},
                       {"most_rate", most_sampling_rate},
@@ -453,21 +450,10 @@ outcome measure_daisy_sampling(const run_options& options) {
     return out;
 }
 
-result<outcome> run_daisy_sampling(const run_options& options) {
-    if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: daisy-sampling measures daisy_fingerprint",
-                           options.filter.c_str());
-    return run_experiment("daisy-sampling", options, [&] { return measure_daisy_sampling(options); });
-}
-
-const registration daisy_sampling_experiment{{
-    .id = "daisy-sampling",
-    .order = 305,
-    .promise = "The parameters can be estimated from samples instead of being computed over the universe.",
-    .where = "daisy §4.3",
-    .run = run_daisy_sampling,
-    .takes = {.quick_seconds = 16, .full_minutes = 1},
-}};
+const registration daisy_sampling_experiment(
+    "daisy-sampling", 305, "The parameters can be estimated from samples instead of being computed over the universe.",
+    "daisy §4.3", measure_daisy_sampling, {.quick_seconds = 16, .full_minutes = 1},
+    {.filters = {daisy_fingerprint_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -25,7 +25,6 @@
 #include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/daisy_input.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/number_set.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/random.hpp"
@@ -206,8 +205,8 @@ outcome measure_daisy_weighted(const run_options& options) {
         }
     }
     out.promised =
-        "daisy_bloom: at most 6 ε on every input; weighted_bloom in the same bits: a full table and a rate of "
-        "at least 0.9 where keys are asked for with probability 2^-800";
+        "daisy_bloom: at most 6 ε on every input; weighted_bloom in the same bits: a full table and a rate of at least "
+        "0.9 where keys are asked for with probability 2^-800";
     out.measured = "daisy_bloom at most " + shown(daisy_worst, 3) + " ε; weighted_bloom there a table full to " +
                    shown(100 * ones_least, 5) + " % and a rate of " + shown(weighted_least, 4) + " or more; " +
                    std::to_string(lost) + " false negatives";
@@ -216,26 +215,15 @@ outcome measure_daisy_weighted(const run_options& options) {
         {"what", "weighted_bloom where no key is rare (a quarter of the queries for one half of the keys) keeps 6 ε"},
         {"rate_of_promise", control_worst / proved_weighted_rates},
         {"kept_as_it_must", control_kept}};
-    out.parameters = {
-        {"seed", options.seed}, {"quick", options.quick}, {"rate", asked_for_rate}, {"exponents", rare_exponents}};
+    out.parameters = {{"rate", asked_for_rate}, {"exponents", rare_exponents}};
     out.figures = draw_weighted(all, sizes.back());
     return out;
 }
 
-result<outcome> run_daisy_weighted(const run_options& options) {
-    if (const auto none = refuse_filter("daisy-weighted", options); !none) return none.error();
-    return run_experiment("daisy-weighted", options, [&] { return measure_daisy_weighted(options); });
-}
-
-const registration daisy_weighted_experiment{{
-    .id = "daisy-weighted",
-    .order = 307,
-    .promise =
-        "An earlier weighted Bloom filter fails on keys that are hardly ever asked for; the daisy filter does not.",
-    .where = "daisy §1.2",
-    .run = run_daisy_weighted,
-    .takes = {.quick_seconds = 2.2, .full_minutes = 1},
-}};
+const registration daisy_weighted_experiment(
+    "daisy-weighted", 307,
+    "An earlier weighted Bloom filter fails on keys that are hardly ever asked for; the daisy filter does not.",
+    "daisy §1.2", measure_daisy_weighted, {.quick_seconds = 2.2, .full_minutes = 1});
 
 }  // namespace
 }  // namespace genista::lab

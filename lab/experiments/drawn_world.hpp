@@ -1,23 +1,34 @@
 // Inputs of the daisy filters: worlds with known odds, draws from them, and the count of a rate
 // over the queries. For daisy-fingerprint and daisy-sampling.
+//
+// And the limit of daisy-sampling for a filter of unknown size, judged at every moment, here so
+// that a test can plant a defect.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "genista/filters/filter.hpp"
 #include "genista/oracles/daisy_plan.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
+#include "lab/statistics/binomial.hpp"
+#include "lab/workloads/daisy_input.hpp"
 #include "lab/workloads/number_set.hpp"
-#include "lab/workloads/odds_world.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {
 
 // Universes large enough that n Σ p q ≤ ε, with room for a parameter ε′ down to ε/4: 4n/ε keys
 // where one side is uniform, in two classes two halves of as many.
-[[nodiscard]] std::vector<odds_world> daisy_worlds(std::uint64_t draws, double rate);
+[[nodiscard]] inline std::vector<odds_world> daisy_worlds(std::uint64_t draws, double rate) {
+    const auto universe = static_cast<std::uint64_t>(std::ceil(4 * static_cast<double>(draws) / rate));
+    return {odds_world::zipf_stored(universe, 1.0), odds_world::zipf_stored(universe, 1.2),
+            odds_world::zipf_asked(universe, 1.0), odds_world::two_classes(2 * universe, universe, 0.9, 0.1)};
+}
 
 struct drawn_world {
     odds_world world;
@@ -26,7 +37,17 @@ struct drawn_world {
     std::vector<std::uint64_t> draws{};  // with repetitions, in their order
     number_set stored{};
 
-    drawn_world(odds_world from, const daisy_terms& asked, std::uint64_t seed);
+    drawn_world(odds_world from, const daisy_terms& asked, std::uint64_t seed)
+        : world{std::move(from)}, terms{asked}, groups{world.groups()} {
+        const auto count = static_cast<std::uint64_t>(asked.draws);
+        const auto next = world.stored_draws(seed);
+        draws.reserve(count);
+        stored.reserve(count);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            draws.push_back(next());
+            stored.insert(draws.back());
+        }
+    }
     [[nodiscard]] daisy_plan plan() const { return must(plan_for_groups(terms, groups)); }
     [[nodiscard]] daisy_plan tuned() const {
         return must(plan_tuned(terms, [&](const daisy_terms& at) { return plan_for_groups(at, groups); }));
@@ -41,7 +62,10 @@ struct drawn_world {
 struct rate_seen {
     std::uint64_t queries = 0, false_positives = 0;
     [[nodiscard]] double rate() const { return static_cast<double>(false_positives) / static_cast<double>(queries); }
-    [[nodiscard]] bool keeps(double promised) const;  // by the rule, and with as many queries as it requires
+    // By the rule, and with as many queries as it requires.
+    [[nodiscard]] bool keeps(double promised) const {
+        return queries >= trials_for(promised) && false_positives <= most_plausible_hits(queries, promised);
+    }
 };
 
 template <class Filter>
@@ -90,5 +114,31 @@ template <class Filter>
     });
     return lost;
 }
+
+inline constexpr double unknown_constant = 4, object_bits = 8.0 * 1536;
+
+// Bits a draw beyond j + 2 + 2/15, the bits of a planned cell of class j, over all moments that
+// were recorded from 1,000 draws on.
+struct unknown_bits {
+    unsigned its_class;
+    double worst = -1e9, worst_excess = -1e9, worst_share = 0;
+
+    explicit unknown_bits(unsigned of_class) noexcept : its_class{of_class} {}
+
+    [[nodiscard]] static double allowed(double draws) noexcept {
+        return 2 * std::log2(std::log2(draws)) + unknown_constant;
+    }
+    void see(std::uint64_t draws, std::uint64_t bytes) noexcept {
+        if (draws < 1'000) return;
+        const auto n = static_cast<double>(draws);
+        const double needed = its_class + 2 + 2.0 / 15, bits = (8 * static_cast<double>(bytes) - object_bits) / n;
+        worst = std::max(worst, bits - needed);
+        worst_excess = std::max(worst_excess, bits - needed - allowed(n));
+        worst_share = std::max(worst_share, bits / (needed + allowed(n)));
+    }
+    [[nodiscard]] bool kept() const noexcept { return worst_excess <= 0; }
+    // So many percent more bits would break it.
+    [[nodiscard]] double sees_percent() const noexcept { return 100 * (1 / worst_share - 1); }
+};
 
 }  // namespace genista::lab

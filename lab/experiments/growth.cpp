@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "genista/filters/broom.hpp"
-#include "lab/controls/growth_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
-#include "lab/workloads/growth_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 
 namespace genista::lab {
 namespace {
@@ -69,23 +69,14 @@ outcome measure_growth(const run_options& options) {
     out.control["what"] = "a sweep that leaves one bin behind";
     out.control["failed_as_it_must"] = control_failed;
     out.kept = kept && control_failed;
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"capacity", first_capacity},
-                      {"keys", keys},         {"rates", rates},         {"erase_after_inserts", 8}};
+    out.parameters = {{"capacity", first_capacity}, {"keys", keys}, {"rates", rates}, {"erase_after_inserts", 8}};
     return out;
 }
 
-result<outcome> run_growth(const run_options& options) {
-    return run_on_broom("growth", options, [&] { return measure_growth(options); });
-}
-
-const registration growth_experiment{{
-    .id = "growth",
-    .order = 505,
-    .promise = "A broom filter grows beyond its capacity one bin at a time, without a false negative or a long pause.",
-    .where = "ours",
-    .run = run_growth,
-    .takes = {.quick_seconds = 0.7, .full_minutes = 2},
-}};
+const registration growth_experiment(
+    "growth", 505,
+    "A broom filter grows beyond its capacity one bin at a time, without a false negative or a long pause.", "ours",
+    measure_growth, {.quick_seconds = 0.7, .full_minutes = 2}, {.filters = {"broom"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -53,10 +53,8 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/experiment.hpp"
-#include "lab/games/broom_arena.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/random.hpp"
 #include "papers/broom_paper.hpp"
@@ -344,7 +342,7 @@ void add_bound_rows(const bound_data& data, nlohmann::json& series) {
     }
 }
 
-outcome run_all(const run_options& options) {
+outcome measure_local_lower_bound(const run_options& options) {
     std::vector<bound_setting> settings{
         {.keys = 250, .universe_bits = 32, .games = 40, .bits_from = 3, .bits_to = 17, .bits_step = 1}};
     for (const unsigned universe_bits : {64u, 256u, 1024u})
@@ -401,8 +399,7 @@ outcome run_all(const run_options& options) {
                     ", whatever u is.";
     out.control = {{"what",
                     "the same attack must not break filters that ask R for the key of a collision, broom with fewer "
-                    "bits than the "
-                    "least local one needs at u = 2^1024; nor a whitelist with room for its list"},
+                    "bits than the least local one needs at u = 2^1024; nor a whitelist with room for its list"},
                    {"broom_and_broom_paper_keep_every_rate", seen.askers_keep},
                    {"broom_bits_per_key", brooms.front().seen.bits_per_key},
                    {"broom_is_smaller_at_2^1024", seen.broom_is_smaller},
@@ -428,11 +425,7 @@ outcome run_all(const run_options& options) {
     out.control["keeping_15_percent_less_of_a_key_denies_members"] = universe_is_real;
     out.kept = universe_is_real && seen.small > 0 && seen.small_break && seen.threshold_fits && seen.askers_keep &&
                seen.broom_is_smaller && seen.whitelist_keeps;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"rates", lower_bound_rates},
-                      {"bound_constant", bound_constant},
-                      {"bloom_shares", bloom_shares}};
+    out.parameters = {{"rates", lower_bound_rates}, {"bound_constant", bound_constant}, {"bloom_shares", bloom_shares}};
     for (const bound_setting& each : settings)
         out.parameters["settings"].push_back({{"keys", each.keys},
                                               {"universe_bits", each.universe_bits},
@@ -442,20 +435,11 @@ outcome run_all(const run_options& options) {
     return out;
 }
 
-result<outcome> run_local_lower_bound(const run_options& options) {
-    if (const auto refused = refuse_filter("local-lower-bound", options); !refused) return refused.error();
-    return run_experiment("local-lower-bound", options, [&] { return run_all(options); });
-}
-
-const registration local_lower_bound_experiment{{
-    .id = "local-lower-bound",
-    .order = 113,
-    .promise = "Without a remote an adaptive filter needs almost as many bits as an exact set: an attack in rounds "
-               "breaks smaller filters.",
-    .where = "broom18 Thm 5, §6.1",
-    .run = run_local_lower_bound,
-    .takes = {.quick_seconds = 40, .full_minutes = 20},
-}};
+const registration local_lower_bound_experiment("local-lower-bound", 113,
+                                                "Without a remote an adaptive filter needs almost as many bits as an "
+                                                "exact set: an attack in rounds breaks smaller filters.",
+                                                "broom18 Thm 5, §6.1", measure_local_lower_bound,
+                                                {.quick_seconds = 40, .full_minutes = 20});
 
 }  // namespace
 }  // namespace genista::lab

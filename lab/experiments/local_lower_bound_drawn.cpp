@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "lab/experiment.hpp"
 #include "lab/experiments/local_lower_bound.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {

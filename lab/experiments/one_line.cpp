@@ -11,9 +11,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "genista/filters/broom.hpp"
 #include "lab/experiment.hpp"
-#include "lab/workloads/our_workload.hpp"
+#include "lab/experiments/two_brooms.hpp"
 
 namespace genista::lab {
 namespace {
@@ -70,23 +69,13 @@ outcome measure_one_line(const run_options& options) {
         {"cuckoo_lines", lines_of_cuckoo},
         {"failed_as_they_must", controls_failed}};
     out.kept = worst <= most_lines && controls_failed;
-    out.parameters = {{"seed", options.seed},       {"quick", options.quick}, {"capacity", capacity},
-                      {"queries_per_row", queries}, {"rates", rates},         {"load", judged_load}};
+    out.parameters = {{"capacity", capacity}, {"queries_per_row", queries}, {"rates", rates}, {"load", judged_load}};
     return out;
 }
 
-result<outcome> run_one_line(const run_options& options) {
-    return run_on_broom("one-line", options, [&] { return measure_one_line(options); });
-}
-
-const registration one_line_experiment{{
-    .id = "one-line",
-    .order = 501,
-    .promise = "A negative look-up in the broom filter reads hardly more than one cache line, whatever ε is.",
-    .where = "ours",
-    .run = run_one_line,
-    .takes = {.quick_seconds = 0.9, .full_minutes = 2},
-}};
+const registration one_line_experiment(
+    "one-line", 501, "A negative look-up in the broom filter reads hardly more than one cache line, whatever ε is.",
+    "ours", measure_one_line, {.quick_seconds = 0.9, .full_minutes = 2}, {.filters = {"broom"}});
 
 }  // namespace
 }  // namespace genista::lab

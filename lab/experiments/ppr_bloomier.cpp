@@ -29,9 +29,8 @@
 #include "bits/words.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 
 namespace genista::lab {
@@ -303,8 +302,8 @@ outcome measure_bloomier(const run_options& options) {
     });
     out.promised =
         "every key finds its value, also after updates in place; absent keys pass with probability at most ε and have "
-        "the value of "
-        "some key; at most 3 bits a key for the perfect hash function, log(1/ε) + 4 and the value's all in all";
+        "the value of some key; at most 3 bits a key for the perfect hash function, log(1/ε) + 4 and the value's all "
+        "in all";
     out.measured = std::to_string(verdict.wrong) + " wrong values; at most " + shown(verdict.most_of_promise) +
                    " ε over " + std::to_string(verdict.queries) + " absent keys, " + shown(most_near) +
                    " ε over draws of h for neighbours; the perfect hash function takes at most " +
@@ -315,27 +314,17 @@ outcome measure_bloomier(const run_options& options) {
     out.control = {{"what", "a check two bits shorter must break the rate"},
                    {"runs", controls},
                    {"failed_as_they_must", controls_failed}};
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick},     {"rates", bloomier_rates},
-                      {"sizes", sizes},       {"value_bits", value_widths}, {"bits_judged_from_keys", ppr_judged_from}};
+    out.parameters = {{"rates", bloomier_rates},
+                      {"sizes", sizes},
+                      {"value_bits", value_widths},
+                      {"bits_judged_from_keys", ppr_judged_from}};
     out.figures = draw_bloomier(cells, sizes);
     return out;
 }
 
-result<outcome> run_ppr_bloomier(const run_options& options) {
-    if (!options.filter.empty() && options.filter != bloomier_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: ppr-bloomier measures bloomier",
-                           options.filter.c_str());
-    return run_experiment("ppr-bloomier", options, [&] { return measure_bloomier(options); });
-}
-
-const registration ppr_bloomier_experiment{{
-    .id = "ppr-bloomier",
-    .order = 207,
-    .promise = "Values for keys: a minimal perfect hash function and a short check for absent keys.",
-    .where = "ppr05 §6.2",
-    .run = run_ppr_bloomier,
-    .takes = {.quick_seconds = 7.7, .full_minutes = 2},
-}};
+const registration ppr_bloomier_experiment(
+    "ppr-bloomier", 207, "Values for keys: a minimal perfect hash function and a short check for absent keys.",
+    "ppr05 §6.2", measure_bloomier, {.quick_seconds = 7.7, .full_minutes = 2}, {.filters = {bloomier_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -32,7 +32,6 @@
 #include "genista/filters/cleary.hpp"
 #include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/queries.hpp"
 
@@ -227,8 +226,7 @@ std::vector<report::section> draw_cleary(const std::vector<cleary_point>& all, s
     space.title = "Bits a key over the load";
     space.caption =
         "All local bits at ε = 2^-8. The paper's bound counts two status bits a cell; ours has 2/15 more. At α = 0.5 "
-        "the "
-        "remainders are one bit shorter, because twice as many homes stand for one bit more.";
+        "the remainders are one bit shorter, because twice as many homes stand for one bit more.";
     space.x = {"load", false, report::unit::number};
     space.y = {"bits a key", false, report::unit::number};
     time.title = "Cells touched over the load";
@@ -309,17 +307,14 @@ outcome measure_cleary(const run_options& options) {
                    std::to_string(queries) + " queries; " + std::to_string(lost) +
                    " false negatives; there is no erase." + broken;
     out.kept = kept && controls.failed();
-    out.control = {
-        {"what",
-         "one status bit instead of two, and u halved, must break the rate; keys that crowd into half of the homes "
-         "must touch more cells"},
-        {"one_status_bit_rate_of_promise", controls.one_bit_rate},
-        {"halved_universe_rate_of_promise", controls.halved_rate},
-        {"crowded_cells_of_promise", controls.crowded_cells},
-        {"failed_as_they_must", controls.failed()}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"loads", cleary_loads},
+    out.control = {{"what",
+                    "one status bit instead of two, and u halved, must break the rate; keys that crowd into half of "
+                    "the homes must touch more cells"},
+                   {"one_status_bit_rate_of_promise", controls.one_bit_rate},
+                   {"halved_universe_rate_of_promise", controls.halved_rate},
+                   {"crowded_cells_of_promise", controls.crowded_cells},
+                   {"failed_as_they_must", controls.failed()}};
+    out.parameters = {{"loads", cleary_loads},
                       {"walks_each", walks_asked},
                       {"most_cells", most_cells},
                       {"offset_bits_per_cell", offset_bits},
@@ -328,22 +323,10 @@ outcome measure_cleary(const run_options& options) {
     return out;
 }
 
-result<outcome> run_ppr_cleary(const run_options& options) {
-    if (!options.filter.empty() && options.filter != cleary_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: ppr-cleary measures cleary",
-                           options.filter.c_str());
-    return run_experiment("ppr-cleary", options, [&] { return measure_cleary(options); });
-}
-
-const registration ppr_cleary_experiment{{
-    .id = "ppr-cleary",
-    .order = 205,
-    .promise =
-        "A practical variant, linear probing over quotients; it keeps a set and no multiset, so keys cannot be erased.",
-    .where = "ppr05 §5",
-    .run = run_ppr_cleary,
-    .takes = {.quick_seconds = 6.7, .full_minutes = 0.8},
-}};
+const registration ppr_cleary_experiment(
+    "ppr-cleary", 205,
+    "A practical variant, linear probing over quotients; it keeps a set and no multiset, so keys cannot be erased.",
+    "ppr05 §5", measure_cleary, {.quick_seconds = 6.7, .full_minutes = 0.8}, {.filters = {cleary_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

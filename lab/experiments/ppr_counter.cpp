@@ -95,29 +95,18 @@ outcome measure_counter(const run_options& options) {
         {"naf_up_and_down", naf_one_way},
         {"failed_as_it_must", failed}};
     out.kept = kept && failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"highest", highest},
+    out.parameters = {{"highest", highest},
                       {"walk_steps", counter_walk_steps},
                       {"smallest_defect_seen", "one digit in one increment"}};
     out.figures.push_back(drawn_counters(powers, redundant, binary, naf));
     return out;
 }
 
-result<outcome> run_ppr_counter(const run_options& options) {
-    if (const auto refused = refuse_filter("ppr-counter", options); !refused) return refused.error();
-    return run_experiment("ppr-counter", options, [&] { return measure_counter(options); });
-}
-
-const registration ppr_counter_experiment{{
-    .id = "ppr-counter",
-    .order = 202,
-    .promise = "A counter with redundant digits counts up and down in O(1) amortised bit probes and little more than "
-               "twice the bits of a plain one.",
-    .where = "ppr05 Lemma 3.1",
-    .run = run_ppr_counter,
-    .takes = {.quick_seconds = 0.6, .full_minutes = 0.1},
-}};
+const registration ppr_counter_experiment("ppr-counter", 202,
+                                          "A counter with redundant digits counts up and down in O(1) amortised bit "
+                                          "probes and little more than twice the bits of a plain one.",
+                                          "ppr05 Lemma 3.1", measure_counter,
+                                          {.quick_seconds = 0.6, .full_minutes = 0.1});
 
 }  // namespace
 }  // namespace genista::lab

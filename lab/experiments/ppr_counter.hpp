@@ -22,7 +22,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bits/redundant_counter.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {

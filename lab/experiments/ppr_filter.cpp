@@ -18,11 +18,9 @@
 
 #include "genista/filters/optimal_filter.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
-#include "lab/workloads/counted_model.hpp"
-#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -121,11 +119,10 @@ outcome measure_ppr_filter(const run_options& options) {
     const filter_seen control = measure_filter(ppr_judged_from, 2 * usual_rate, usual_rate, options.seed);
     const bool control_failed = !control.rate_kept();
     const filter_seen& last = all[sizes - 1];
-    out.promised =
-        "rate ε, with deletions too; at most " + shown(most_over) +
-        " bits a key over optimal at 2^-8, not rising with n; no stored key denied, no count too small; a peak of "
-        "at most " +
-        shown(ppr_most_peak) + " while it grows";
+    out.promised = "rate ε, with deletions too; at most " + shown(most_over) +
+                   " bits a key over optimal at 2^-8, not rising with n; no stored key denied, no count too small; a "
+                   "peak of at most " +
+                   shown(ppr_most_peak) + " while it grows";
     out.measured = std::string{kept ? "so" : "NOT so"} + ": " + shown(last.over(), 3) +
                    " bits over optimal at n = " + std::to_string(last.keys) + " (" + shown(last.bits) +
                    " a key, rate " + shown(100 * last.measured(), 3) + " %); peak " + shown(worst_peak, 3) + "; " +
@@ -136,10 +133,7 @@ outcome measure_ppr_filter(const run_options& options) {
                    {"allowed", most_plausible_hits(control.queries, usual_rate)},
                    {"failed_as_it_must", control_failed}};
     out.kept = kept && control_failed;
-    out.parameters = {{"filter", optimal_filter::name},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
-                      {"mixed_operations", model.operations}};
+    out.parameters = {{"filter", optimal_filter::name}, {"mixed_operations", model.operations}};
     report::line_chart chart{"Bits a key over optimal, ε = 2^-8",
                              "All local bits less the logarithm of the measured rate.",
                              {"keys, n", true, report::unit::number},
@@ -154,19 +148,10 @@ outcome measure_ppr_filter(const run_options& options) {
     return out;
 }
 
-result<outcome> run_ppr_filter(const run_options& options) {
-    if (const auto refused = refuse_filter("ppr-filter", options); !refused) return refused.error();
-    return run_experiment("ppr-filter", options, [&] { return measure_ppr_filter(options); });
-}
-
-const registration ppr_filter_experiment{{
-    .id = "ppr-filter",
-    .order = 204,
-    .promise = "From these: a filter with erases in (1 + o(1)) n log(1/ε) + O(n + w) bits.",
-    .where = "ppr05 Thm 1.2",
-    .run = run_ppr_filter,
-    .takes = {.quick_seconds = 1.5, .full_minutes = 2},
-}};
+const registration ppr_filter_experiment("ppr-filter", 204,
+                                         "From these: a filter with erases in (1 + o(1)) n log(1/ε) + O(n + w) bits.",
+                                         "ppr05 Thm 1.2", measure_ppr_filter,
+                                         {.quick_seconds = 1.5, .full_minutes = 2});
 
 }  // namespace
 }  // namespace genista::lab

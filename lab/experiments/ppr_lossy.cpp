@@ -29,11 +29,9 @@
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/optimal_filter.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
-#include "lab/experiments/ppr_lossy.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {
@@ -176,8 +174,7 @@ outcome measure_ppr_lossy(const run_options& options) {
                    {"overfull_broke_the_rate", overfull_failed},
                    {"failed_as_it_must", denied > 0 && overfull_failed}};
     out.kept = kept && denied > 0 && overfull_failed;
-    out.parameters = {
-        {"filter", lossy_filter::name}, {"seed", options.seed}, {"quick", options.quick}, {"rate", lossy_rate}};
+    out.parameters = {{"filter", lossy_filter::name}, {"rate", lossy_rate}};
     out.figures.push_back({"Space", "", {std::move(chart)}});
     return out;
 }
@@ -224,19 +221,10 @@ refill_seen refill_overfull(std::uint64_t n, double share, double excess, std::u
 
 namespace {
 
-result<outcome> run_ppr_lossy(const run_options& options) {
-    if (const auto refused = refuse_filter("ppr-lossy", options); !refused) return refused.error();
-    return run_experiment("ppr-lossy", options, [&] { return measure_ppr_lossy(options); });
-}
-
-const registration ppr_lossy_experiment{{
-    .id = "ppr-lossy",
-    .order = 208,
-    .promise = "A filter that may deny a share γ of its keys is smaller by the share γ, and keys can still be erased.",
-    .where = "ppr05 §6.3",
-    .run = run_ppr_lossy,
-    .takes = {.quick_seconds = 1.8, .full_minutes = 3},
-}};
+const registration ppr_lossy_experiment(
+    "ppr-lossy", 208,
+    "A filter that may deny a share γ of its keys is smaller by the share γ, and keys can still be erased.",
+    "ppr05 §6.3", measure_ppr_lossy, {.quick_seconds = 1.8, .full_minutes = 3});
 
 }  // namespace
 }  // namespace genista::lab

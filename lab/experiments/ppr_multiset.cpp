@@ -29,9 +29,8 @@
 
 #include "genista/filters/multiset.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
 #include "lab/experiments/ppr_multiset_time.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/workloads/queries.hpp"
 #include "lab/workloads/random.hpp"
 
@@ -183,8 +182,7 @@ outcome measure_ppr_multiset(const run_options& options) {
                    " n bits from n = 10^5 on, what is above B not rising with n; a peak of at most " +
                    shown(ppr_most_peak) +
                    " while it grows; every count right, in log c + 2 look-ups; instructions of look-ups and updates "
-                   "that do not grow with n "
-                   "(by " +
+                   "that do not grow with n (by " +
                    shown(multiset_flat_look_up) + " and " + shown(multiset_flat_update) +
                    "), of a count in 1 + log c, and no update beyond " + shown(multiset_most_update);
     out.measured = std::string{kept ? "so" : "NOT so"} + ": " + shown(most_above, 3) +
@@ -199,10 +197,7 @@ outcome measure_ppr_multiset(const run_options& options) {
                    {"time", time.control()},
                    {"failed_as_it_must", control_failed}};
     out.kept = kept && control_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"bits_a_key", multiset_bits_a_key},
-                      {"count_operations", counts.operations}};
+    out.parameters = {{"bits_a_key", multiset_bits_a_key}, {"count_operations", counts.operations}};
     report::line_chart chart{"Bits a key, u = 256 n",
                              "Everything that is allocated, beside the information bound B.",
                              {"keys, n", true, report::unit::number},
@@ -218,20 +213,11 @@ outcome measure_ppr_multiset(const run_options& options) {
     return out;
 }
 
-result<outcome> run_ppr_multiset(const run_options& options) {
-    if (const auto refused = refuse_filter("ppr-multiset", options); !refused) return refused.error();
-    return run_experiment("ppr-multiset", options, [&] { return measure_ppr_multiset(options); });
-}
-
-const registration ppr_multiset_experiment{{
-    .id = "ppr-multiset",
-    .order = 203,
-    .promise = "A dynamic multiset fits into the information bound, plus lower-order terms and O(n) bits, with look-up "
-               "in constant time.",
-    .where = "ppr05 Thm 1.1",
-    .run = run_ppr_multiset,
-    .takes = {.quick_seconds = 27, .full_minutes = 3},
-}};
+const registration ppr_multiset_experiment("ppr-multiset", 203,
+                                           "A dynamic multiset fits into the information bound, plus lower-order terms "
+                                           "and O(n) bits, with look-up in constant time.",
+                                           "ppr05 Thm 1.1", measure_ppr_multiset,
+                                           {.quick_seconds = 27, .full_minutes = 3});
 
 }  // namespace
 }  // namespace genista::lab

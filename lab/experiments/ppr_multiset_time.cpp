@@ -19,8 +19,7 @@
 #include <unordered_map>
 
 #include "genista/filters/multiset.hpp"
-#include "lab/statistics/averages.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 #include "lab/workloads/random.hpp"
 

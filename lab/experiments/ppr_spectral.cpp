@@ -24,11 +24,9 @@
 
 #include "genista/filters/spectral.hpp"
 #include "lab/experiment.hpp"
-#include "lab/experiments/ppr_limits.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
-#include "lab/workloads/counted_model.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/queries.hpp"
 
 namespace genista::lab {
@@ -128,25 +126,16 @@ outcome measure_ppr_spectral(const run_options& options) {
                    {"allowed", most_plausible_hits(control.asked, spectral_rate)},
                    {"failed_as_it_must", control_failed}};
     out.kept = kept && control_failed;
-    out.parameters = {{"filter", spectral_filter::name}, {"seed", options.seed},
-                      {"quick", options.quick},          {"rate", spectral_rate},
-                      {"draws_a_key", draws_a_key},      {"mixed_operations", operations}};
+    out.parameters = {{"filter", spectral_filter::name},
+                      {"rate", spectral_rate},
+                      {"draws_a_key", draws_a_key},
+                      {"mixed_operations", operations}};
     return out;
 }
 
-result<outcome> run_ppr_spectral(const run_options& options) {
-    if (const auto refused = refuse_filter("ppr-spectral", options); !refused) return refused.error();
-    return run_experiment("ppr-spectral", options, [&] { return measure_ppr_spectral(options); });
-}
-
-const registration ppr_spectral_experiment{{
-    .id = "ppr-spectral",
-    .order = 206,
-    .promise = "Reported multiplicities are never too small, and too large with probability at most ε.",
-    .where = "ppr05 §6.1",
-    .run = run_ppr_spectral,
-    .takes = {.quick_seconds = 3, .full_minutes = 4},
-}};
+const registration ppr_spectral_experiment(
+    "ppr-spectral", 206, "Reported multiplicities are never too small, and too large with probability at most ε.",
+    "ppr05 §6.1", measure_ppr_spectral, {.quick_seconds = 3, .full_minutes = 4});
 
 }  // namespace
 }  // namespace genista::lab

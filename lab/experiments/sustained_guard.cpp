@@ -20,7 +20,6 @@
 #include "lab/experiment.hpp"
 #include "lab/games/guard_arena.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/broom_run.hpp"
 
 namespace genista::lab {
 namespace {
@@ -122,9 +121,8 @@ outcome measure_sustained_guard(const run_options& options) {
     }
 
     out.promised = "every adversary wastes at most ε = " + shown_rate(guard_rate) +
-                   " of its absent queries, and those on a large "
-                   "store leave it at least " +
-                   shown(least_kept) + " of the queries a second that fresh queries get";
+                   " of its absent queries, and those on a large store leave it at least " + shown(least_kept) +
+                   " of the queries a second that fresh queries get";
     out.measured = std::to_string(all_adversaries().size()) + " adversaries: at most " + shown(100 * worst_share, 3) +
                    " % wasted; " + shown(slowest, 3) + " of the fresh queries a second (" +
                    shown(fresh.queries_per_second, 3) + ") at worst; " + std::to_string(false_negatives) +
@@ -133,9 +131,7 @@ outcome measure_sustained_guard(const run_options& options) {
     controls["failed_as_they_must"] = collapsed;
     out.control = controls;
     out.kept = kept && collapsed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"rate", guard_rate},
+    out.parameters = {{"rate", guard_rate},
                       {"effort", effort},
                       {"large_effort", large_effort},
                       {"large_keys", large.keys},
@@ -143,19 +139,10 @@ outcome measure_sustained_guard(const run_options& options) {
     return out;
 }
 
-result<outcome> run_sustained_guard(const run_options& options) {
-    return run_on_broom("sustained-guard", options, [&] { return measure_sustained_guard(options); });
-}
-
-const registration sustained_guard_experiment{{
-    .id = "sustained-guard",
-    .order = 503,
-    .promise =
-        "A store behind a broom filter keeps its throughput under attack; without repairs its throughput collapses.",
-    .where = "ours",
-    .run = run_sustained_guard,
-    .takes = {.quick_seconds = 28, .full_minutes = 5, .alone = true},
-}};
+const registration sustained_guard_experiment(
+    "sustained-guard", 503,
+    "A store behind a broom filter keeps its throughput under attack; without repairs its throughput collapses.",
+    "ours", measure_sustained_guard, {.quick_seconds = 28, .full_minutes = 5, .alone = true}, {.filters = {"broom"}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -37,7 +37,6 @@
 #include "lab/games/local_arena.hpp"
 #include "lab/games/remotes.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "papers/whitelist.hpp"
 
@@ -311,15 +310,12 @@ outcome measure_whitelist(const run_options& options) {
     out.kept = verdict.kept && tiny.kept() && control.grew() && bloom_lost;
     out.control = {{"what",
                     "20 n queries must make the list grow in proportion, beyond the bits promised for n; and the Bloom "
-                    "filter without "
-                    "its list must lose to adversaries that repeat queries"},
+                    "filter without its list must lose to adversaries that repeat queries"},
                    {"entries_per_key_after_n_and_20_n", {control.entries.front(), control.entries.back()}},
                    {"bits_per_key_after_n_and_20_n", {control.bits.front(), control.bits.back()}},
                    {"bloom", lost},
                    {"failed_as_they_must", control.grew() && bloom_lost}};
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"rates", whitelist_rates},
+    out.parameters = {{"rates", whitelist_rates},
                       {"sizes", sizes},
                       {"universe_bits", whitelist_universe_bits},
                       {"queries_per_key", 1},
@@ -328,22 +324,11 @@ outcome measure_whitelist(const run_options& options) {
     return out;
 }
 
-result<outcome> run_whitelist(const run_options& options) {
-    if (!options.filter.empty() && options.filter != whitelist_filter::name)
-        return error::make(error_code::invalid_argument, "filter %s: whitelist measures whitelist",
-                           options.filter.c_str());
-    return run_experiment("whitelist", options, [&] { return measure_whitelist(options); });
-}
-
-const registration whitelist_experiment{{
-    .id = "whitelist",
-    .order = 114,
-    .promise = "A filter with a small enough ε and a list of the false positives found so far matches that bound for "
-               "O(n) queries.",
-    .where = "broom18 Lemma 28",
-    .run = run_whitelist,
-    .takes = {.quick_seconds = 5, .full_minutes = 10},
-}};
+const registration whitelist_experiment("whitelist", 114,
+                                        "A filter with a small enough ε and a list of the false positives found so far "
+                                        "matches that bound for O(n) queries.",
+                                        "broom18 Lemma 28", measure_whitelist, {.quick_seconds = 5, .full_minutes = 10},
+                                        {.filters = {whitelist_filter::name}});
 
 }  // namespace
 }  // namespace genista::lab

@@ -10,10 +10,19 @@
 // adversary stakes its claim, which are judged by themselves as well.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "genista/format/sink.hpp"
+#include "lab/workloads/number_set.hpp"
 
 namespace genista::lab {
 
@@ -63,8 +72,8 @@ class arena {
 
     [[nodiscard]] virtual std::string_view filter_name() const noexcept = 0;
     [[nodiscard]] virtual double rate() const noexcept = 0;  // the ε promised
-    [[nodiscard]] virtual std::uint64_t bins()
-        const noexcept = 0;  // public: sizes are no secret; 0 where there are none
+    // Public: sizes are no secret; 0 where there are none.
+    [[nodiscard]] virtual std::uint64_t bins() const noexcept { return 0; }
 
     virtual reply query(std::uint64_t key) = 0;
     // Queries first, first + 1, … until one is a false positive, at most `most` of them. REQUIRES:
@@ -100,9 +109,10 @@ class arena {
 
     // Larger events in a filter's life. They throw std::runtime_error if the filter has no such
     // event.
-    virtual void grow() = 0;
-    virtual void save() = 0;     // remembers a snapshot
-    virtual void restart() = 0;  // continues from the snapshot. REQUIRES: the stored keys are those it was saved with
+    virtual void grow() { throw std::runtime_error{std::string{filter_name()} + " does not grow"}; }
+    virtual void save() { throw_cannot("be saved"); }  // remembers a snapshot
+    // Continues from the snapshot. REQUIRES: the stored keys are those it was saved with.
+    virtual void restart() { throw_cannot("be saved"); }
     virtual void rebuild() { throw_cannot("be rebuilt"); }
     // R's range reads fail from now on, or no longer. REQUIRES: no queries meanwhile, because
     // mistakes cannot be repaired.
@@ -118,5 +128,85 @@ class arena {
         throw std::runtime_error{std::string{filter_name()} + " cannot " + what};
     }
 };
+
+// arena::query_run in batches. A negative changes nothing, so that the answers up to the first
+// positive are those of single queries; adversaries spend most of their time here.
+//
+// key_of(number): the key that the adversary's number stands for. count(first, many): this many
+// numbers from `first` on were negatives. query(number) -> reply: the arena's single query, for the
+// first positive.
+template <class Filter, class KeyOf, class Count, class Query>
+arena::hunt batched_hunt(const Filter& filter, std::uint64_t first, std::uint64_t most, const KeyOf& key_of,
+                         const Count& count, const Query& query) {
+    constexpr std::uint64_t batch = 64;
+    std::array<std::uint64_t, batch> keys;
+    arena::hunt now;
+    while (now.asked < most && !now.caught) {
+        const std::uint64_t many = std::min(batch, most - now.asked);
+        for (std::uint64_t i = 0; i < many; ++i) keys[i] = key_of(first + now.asked + i);
+        std::uint64_t maybe = 0;
+        filter.may_contain(std::span<const std::uint64_t>{keys.data(), many}, std::span{&maybe, 1});
+        const auto negative = std::min(many, static_cast<std::uint64_t>(std::countr_zero(maybe)));
+        count(first + now.asked, negative);
+        now.asked += negative;
+        if (negative < many) now.caught = query(first + now.asked++).false_positive();
+    }
+    return now;
+}
+
+// What arenas share that know the stored keys and count for one filter.
+class counting_arena : public arena {
+  public:
+    reply guess(std::uint64_t key) override {
+        const reply seen = query(key);
+        if (!seen.member) {
+            ++score_.guesses;
+            score_.right_guesses += seen.maybe ? 1u : 0u;
+        }
+        return seen;
+    }
+    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
+    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
+    [[nodiscard]] const score& counted() const noexcept override { return score_; }
+
+  protected:
+    // Counts the answer to a query. Returns true for a false positive.
+    bool count(const reply& seen) noexcept {
+        ++score_.operations;
+        if (seen.member) {
+            score_.false_negatives += seen.maybe ? 0u : 1u;
+            return false;
+        }
+        ++score_.negatives;
+        score_.false_positives += seen.maybe ? 1u : 0u;
+        return seen.maybe;
+    }
+    void count_negatives(std::uint64_t negatives) noexcept {
+        score_.negatives += negatives;
+        score_.operations += negatives;
+    }
+    unsigned count_reads(std::uint64_t reads) noexcept {
+        score_.reads += reads;
+        return static_cast<unsigned>(reads);
+    }
+    template <class Filter>
+    hunt hunt_in(const Filter& filter, std::uint64_t first, std::uint64_t most) {
+        return batched_hunt(
+            filter, first, most, [](std::uint64_t key) { return key; },
+            [this](std::uint64_t, std::uint64_t negatives) { count_negatives(negatives); },
+            [this](std::uint64_t key) { return query(key); });
+    }
+
+    number_set members_;
+    score score_;
+};
+
+// The bytes that the filter saves.
+template <class Filter>
+[[nodiscard]] std::vector<std::byte> saved_bytes(const Filter& filter) {
+    vector_sink out;
+    if (const auto saved = filter.save(out); !saved) throw std::runtime_error{std::string{saved.error().message()}};
+    return {out.bytes().begin(), out.bytes().end()};
+}
 
 }  // namespace genista::lab

@@ -7,17 +7,17 @@
 #include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/broom.hpp"
 #include "genista/filters/cascade.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "lab/adversaries/adversary.hpp"
-#include "lab/games/broom_arena.hpp"
-#include "lab/games/cuckoo_arena.hpp"
 #include "lab/games/daisy_broom_arena.hpp"
-#include "lab/games/index_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/games/local_arena.hpp"
 #include "lab/games/remembering_bloom.hpp"
+#include "lab/workloads/broom_workload.hpp"
 #include "papers/broom_paper.hpp"
 #include "papers/cuckoo.hpp"
 #include "papers/cyclic.hpp"
@@ -47,13 +47,8 @@ std::unique_ptr<arena> make_local(const contender_plan& plan) {
 }
 
 std::unique_ptr<arena> make_broom(const contender_plan& plan) {
-    broom_options options;
-    options.capacity = plan.keys;
-    options.false_positive_rate = plan.rate;
-    options.hash = hasher{hash_key::from_seed(plan.seed)};
-    options.random = repeatable(plan.seed);
-    options.grows = plan.grows;
-    return std::make_unique<broom_arena<broom_filter>>(options);
+    return std::make_unique<broom_arena<broom_filter>>(
+        seeded<broom_options>(plan.keys, plan.rate, plan.seed, plan.grows));
 }
 
 // Bands of the rates 2^-8 and 2^-10, by an exact oracle. The promise for all queries is the larger
@@ -70,12 +65,7 @@ std::unique_ptr<arena> make_daisy_broom(const contender_plan& plan) {
 // The filters of the two broom papers: an index beside the records.
 template <class Filter, class Options>
 std::unique_ptr<arena> make_indexed(const contender_plan& plan) {
-    Options options;
-    options.capacity = plan.keys;
-    options.false_positive_rate = plan.rate;
-    options.hash = hasher{hash_key::from_seed(plan.seed)};
-    options.random = repeatable(plan.seed);
-    return std::make_unique<index_arena<Filter>>(options);
+    return std::make_unique<index_arena<Filter>>(seeded<Options>(plan.keys, plan.rate, plan.seed));
 }
 
 std::unique_ptr<arena> make_whitelist(const contender_plan& plan) {

@@ -13,12 +13,9 @@
 #include <vector>
 
 #include "genista/filters/daisy_broom.hpp"
-#include "genista/format/sink.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
-#include "lab/games/batched_hunt.hpp"
 #include "lab/games/remotes.hpp"
-#include "lab/workloads/experiment_run.hpp"
-#include "lab/workloads/number_set.hpp"
 
 namespace genista::lab {
 
@@ -65,7 +62,7 @@ struct daisy_arena_options {
     std::uint64_t seed = 1;
 };
 
-class daisy_broom_arena final : public arena {
+class daisy_broom_arena final : public counting_arena {
   public:
     using filter_type = daisy_broom_filter<parity_oracle>;
 
@@ -86,17 +83,10 @@ class daisy_broom_arena final : public arena {
         reply seen;
         seen.maybe = filter_.may_contain(key);
         seen.member = members_.contains(key);
-        ++score_.operations;
-        if (seen.member) {
-            score_.false_negatives += seen.maybe ? 0u : 1u;
-            return seen;
-        }
-        score& band = band_score(key);
-        ++score_.negatives;
-        ++band.negatives;
-        if (seen.maybe) {
-            ++score_.false_positives;
-            ++band.false_positives;
+        const bool wrong = count(seen);
+        if (!seen.member) ++band_score(key).negatives;
+        if (wrong) {
+            ++band_score(key).false_positives;
             const std::uint64_t before = remote_.reads();
             (void)must(filter_.adapt(key, remote_.map()));
             seen.reads = reads_since(before);
@@ -104,23 +94,22 @@ class daisy_broom_arena final : public arena {
         return seen;
     }
     hunt query_run(std::uint64_t first, std::uint64_t most) override {
-        const auto count = [this](std::uint64_t from, std::uint64_t negatives) {
-            score_.negatives += negatives;
-            score_.operations += negatives;
+        const auto count_bands = [this](std::uint64_t from, std::uint64_t negatives) {
+            count_negatives(negatives);
             const std::uint64_t of_first = only_ == parity::both ? (negatives + 1) / 2 : negatives;
             band_score(stands_for(from)).negatives += of_first;
             band_score(stands_for(from + 1)).negatives += negatives - of_first;
         };
         return batched_hunt(
-            filter_, first, most, [this](std::uint64_t key) { return stands_for(key); }, count,
+            filter_, first, most, [this](std::uint64_t key) { return stands_for(key); }, count_bands,
             [this](std::uint64_t key) { return query(key); });
     }
     reply guess(std::uint64_t key) override {
-        const reply seen = query(key);
+        const reply seen = counting_arena::guess(key);
         if (!seen.member) {
             score& band = band_score(stands_for(key));
-            ++score_.guesses, ++band.guesses;
-            if (seen.maybe) ++score_.right_guesses, ++band.right_guesses;
+            ++band.guesses;
+            band.right_guesses += seen.maybe ? 1u : 0u;
         }
         return seen;
     }
@@ -143,17 +132,11 @@ class daisy_broom_arena final : public arena {
         return reads_since(before);
     }
     [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(stands_for(key)); }
-    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
 
     void grow() override { must(filter_.grow(remote_.map())); }
-    void save() override {
-        vector_sink out;
-        must(filter_.save(out));
-        saved_.assign(out.bytes().begin(), out.bytes().end());
-    }
+    void save() override { saved_ = saved_bytes(filter_); }
     void restart() override { filter_ = must(filter_type::load(saved_, oracle_)); }
 
-    [[nodiscard]] const score& counted() const noexcept override { return score_; }
     // Of the band of even keys, and of the band of odd ones.
     [[nodiscard]] const std::array<score, 2>& by_band() const noexcept { return by_band_; }
     [[nodiscard]] const filter_type& filter() const noexcept { return filter_; }
@@ -170,18 +153,12 @@ class daisy_broom_arena final : public arena {
     }
     // Two classes, two bands: the lower class is that of the even keys.
     [[nodiscard]] score& band_score(std::uint64_t key) noexcept { return by_band_[key % 2]; }
-    unsigned reads_since(std::uint64_t before) {
-        const std::uint64_t reads = remote_.reads() - before;
-        score_.reads += reads;
-        return static_cast<unsigned>(reads);
-    }
+    unsigned reads_since(std::uint64_t before) { return count_reads(remote_.reads() - before); }
 
     records_in_memory remote_;
     std::shared_ptr<const parity_oracle> oracle_;
     filter_type filter_;
-    number_set members_;
     std::vector<std::byte> saved_;
-    score score_;
     std::array<score, 2> by_band_{};
     parity only_;
 };

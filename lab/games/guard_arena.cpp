@@ -5,7 +5,7 @@
 #include <rocksdb/table.h>
 
 #include "genista/filters/bloom.hpp"
-#include "lab/workloads/broom_run.hpp"
+#include "lab/experiment.hpp"
 
 namespace genista::lab {
 namespace {

@@ -18,7 +18,6 @@
 #include "genista/guard/guarded.hpp"
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "lab/games/arena.hpp"
-#include "lab/workloads/number_set.hpp"
 #include "lab/workloads/scratch_folder.hpp"
 
 namespace genista::lab {
@@ -58,7 +57,7 @@ struct attacked_store_options {
 [[nodiscard]] std::unique_ptr<attacked_store> broom_store(const attacked_store_options& options);
 [[nodiscard]] std::unique_ptr<attacked_store> bloom_store(const attacked_store_options& options);
 
-class guard_arena final : public arena {
+class guard_arena final : public counting_arena {
   public:
     guard_arena(std::string_view name, double rate, std::unique_ptr<attacked_store> store)
         : name_{name}, rate_{rate}, store_{std::move(store)} {}
@@ -77,24 +76,14 @@ class guard_arena final : public arena {
         const bool maybe = store_->point_reads() > before;
         // Only a wasted read makes the filter ask R.
         const reply seen{.maybe = maybe, .member = member, .reads = maybe ? new_range_reads() : 0};
-        ++score_.operations;
-        if (member) {
-            score_.false_negatives += found ? 0u : 1u;
-        } else {
-            ++score_.negatives;
-            score_.false_positives += seen.maybe ? 1u : 0u;
-            seconds_ += std::chrono::duration<double>(took).count();
-        }
+        count({.maybe = member ? found : maybe, .member = member, .reads = 0});
+        if (!member) seconds_ += std::chrono::duration<double>(took).count();
         return seen;
     }
     reply guess(std::uint64_t key) override {
         const double before = seconds_;
-        const reply seen = query(key);
-        if (!seen.member) {
-            ++score_.guesses;
-            score_.right_guesses += seen.maybe ? 1u : 0u;
-            claim_seconds_ += seconds_ - before;
-        }
+        const reply seen = counting_arena::guess(key);
+        if (!seen.member) claim_seconds_ += seconds_ - before;
         return seen;
     }
     unsigned insert(std::uint64_t key) override {
@@ -103,8 +92,6 @@ class guard_arena final : public arena {
     unsigned erase(std::uint64_t key) override {
         return counting([&](const text& name) { store_->erase(name.view()), members_.erase(key); }, key);
     }
-    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
-    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
 
     void grow() override { store_->grow(); }
     void save() override { store_->save(); }
@@ -112,7 +99,6 @@ class guard_arena final : public arena {
         store_->restart();
         range_reads_ = store_->range_reads();
     }
-    [[nodiscard]] const score& counted() const noexcept override { return score_; }
 
     // Flushes to the disk and resets the counters: the game begins.
     void begin() {
@@ -149,15 +135,12 @@ class guard_arena final : public arena {
         const std::uint64_t now = store_->range_reads();
         const std::uint64_t reads = now - std::min(now, range_reads_);  // a restart counts from 0
         range_reads_ = now;
-        score_.reads += reads;
-        return static_cast<unsigned>(reads);
+        return count_reads(reads);
     }
 
     std::string_view name_;
     double rate_;
     std::unique_ptr<attacked_store> store_;
-    number_set members_;
-    score score_;
     std::uint64_t range_reads_ = 0;  // counted so far
     double seconds_ = 0;
     double claim_seconds_ = 0;

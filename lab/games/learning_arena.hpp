@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "genista/filters/filter.hpp"
-#include "genista/format/sink.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
-#include "lab/games/batched_hunt.hpp"
-#include "lab/workloads/experiment_run.hpp"
-#include "lab/workloads/number_set.hpp"
+#include "lab/games/remotes.hpp"
 
 namespace genista::lab {
 
@@ -29,7 +27,7 @@ struct calling_ways {
 };
 
 template <class Filter, class Remote>
-class learning_arena final : public arena {
+class learning_arena final : public counting_arena {
   public:
     template <class Options>
     explicit learning_arena(const Options& options, const calling_ways& ways = {})
@@ -51,14 +49,7 @@ class learning_arena final : public arena {
         reply seen;
         seen.maybe = ways_.key_bytes == 8 ? filter_.may_contain(key) : filter_.may_contain(name_of(key));
         seen.member = members_.contains(key);
-        ++score_.operations;
-        if (seen.member) {
-            score_.false_negatives += seen.maybe ? 0u : 1u;
-            return seen;
-        }
-        ++score_.negatives;
-        if (seen.maybe) {
-            ++score_.false_positives;
+        if (count(seen)) {
             const std::uint64_t before = remote_.reads();
             const auto repaired = with_key(key, [&](const auto& each) { return filter_.adapt(each, remote()); });
             if (!repaired && !ways_.failures_are_counted) (void)must(repaired);
@@ -69,21 +60,7 @@ class learning_arena final : public arena {
     }
     hunt query_run(std::uint64_t first, std::uint64_t most) override {
         if (ways_.key_bytes != 8) return arena::query_run(first, most);
-        const auto count = [this](std::uint64_t, std::uint64_t negatives) {
-            score_.negatives += negatives;
-            score_.operations += negatives;
-        };
-        return batched_hunt(
-            filter_, first, most, [](std::uint64_t key) { return key; }, count,
-            [this](std::uint64_t key) { return query(key); });
-    }
-    reply guess(std::uint64_t key) override {
-        const reply seen = query(key);
-        if (!seen.member) {
-            ++score_.guesses;
-            score_.right_guesses += seen.maybe ? 1u : 0u;
-        }
-        return seen;
+        return this->hunt_in(filter_, first, most);
     }
     unsigned insert(std::uint64_t key) override {
         const tried_insert tried = try_insert(key);
@@ -121,8 +98,6 @@ class learning_arena final : public arena {
         members_.erase(key);
         return reads_since(before);
     }
-    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
-    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
 
     // All at once, where the filter supports it. REQUIRES: the filter is new.
     void fill(std::uint64_t keys) override {
@@ -141,14 +116,12 @@ class learning_arena final : public arena {
         if constexpr (requires { filter_.grow(remote()); }) {
             must(filter_.grow(remote()));
         } else {
-            throw std::runtime_error{std::string{Filter::name} + " does not grow"};
+            arena::grow();
         }
     }
     void save() override {
         if constexpr (savable_filter<Filter>) {
-            vector_sink out;
-            must(filter_.save(out));
-            saved_.assign(out.bytes().begin(), out.bytes().end());
+            saved_ = saved_bytes(filter_);
         } else {
             throw_cannot("be saved");
         }
@@ -176,16 +149,11 @@ class learning_arena final : public arena {
         }
     }
 
-    [[nodiscard]] const score& counted() const noexcept override { return score_; }
     [[nodiscard]] Filter& filter() noexcept { return filter_; }
     [[nodiscard]] auto& remote() noexcept { return remote_.map(); }
 
   private:
-    unsigned reads_since(std::uint64_t before) {
-        const std::uint64_t reads = remote_.reads() - before;
-        score_.reads += reads;
-        return static_cast<unsigned>(reads);
-    }
+    unsigned reads_since(std::uint64_t before) { return count_reads(remote_.reads() - before); }
 
     // The key that a number stands for: the number itself, or a name that begins or ends with it.
     [[nodiscard]] std::string name_of(std::uint64_t key) const {
@@ -226,9 +194,20 @@ class learning_arena final : public arena {
     Remote remote_;
     Filter filter_;
     calling_ways ways_;
-    number_set members_;
     std::vector<std::byte> saved_;
-    score score_;
 };
+
+// Our broom filter. Filter is genista::broom_filter of the variant in force (faults.hpp): a
+// template parameter, so that arenas of two variants differ.
+template <class Filter>
+using broom_arena = learning_arena<Filter, records_in_memory>;
+
+// The cuckoo family.
+template <class Filter>
+using cuckoo_arena = learning_arena<Filter, slots_in_memory>;
+
+// The filters of the two broom papers, with records and index.
+template <class Filter>
+using index_arena = learning_arena<Filter, index_in_memory>;
 
 }  // namespace genista::lab

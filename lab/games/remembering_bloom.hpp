@@ -29,9 +29,8 @@
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
-#include "lab/workloads/experiment_run.hpp"
-#include "lab/workloads/number_set.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {
@@ -133,35 +132,17 @@ class remembering_bloom {
     std::unordered_map<std::string, std::uint64_t> places_;  // where in `remembered_`
 };
 
-class remembering_arena final : public arena {
+class remembering_arena final : public counting_arena {
   public:
     // `rate`: the promise; the experiment measures whether it is kept.
     remembering_arena(const remembering_options& options, double rate) : filter_{options}, rate_{rate} {}
 
     [[nodiscard]] std::string_view filter_name() const noexcept override { return "bloom_cache"; }
     [[nodiscard]] double rate() const noexcept override { return rate_; }
-    [[nodiscard]] std::uint64_t bins() const noexcept override { return 0; }
 
     reply query(std::uint64_t key) override {
         const reply seen{.maybe = filter_.may_contain(key), .member = members_.contains(key), .reads = 0};
-        ++score_.operations;
-        if (seen.member) {
-            score_.false_negatives += seen.maybe ? 0u : 1u;
-            return seen;
-        }
-        ++score_.negatives;
-        if (seen.maybe) {
-            ++score_.false_positives;
-            filter_.remember(key);
-        }
-        return seen;
-    }
-    reply guess(std::uint64_t key) override {
-        const reply seen = query(key);
-        if (!seen.member) {
-            ++score_.guesses;
-            score_.right_guesses += seen.maybe ? 1u : 0u;
-        }
+        if (count(seen)) filter_.remember(key);
         return seen;
     }
     unsigned insert(std::uint64_t key) override {
@@ -174,21 +155,12 @@ class remembering_arena final : public arena {
         members_.erase(key);
         return 0;
     }
-    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
-    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
 
-    void grow() override { throw std::runtime_error{"bloom_cache does not grow"}; }
-    void save() override { throw std::runtime_error{"bloom_cache cannot be saved"}; }
-    void restart() override { throw std::runtime_error{"bloom_cache cannot be saved"}; }
-
-    [[nodiscard]] const score& counted() const noexcept override { return score_; }
     [[nodiscard]] const remembering_bloom& filter() const noexcept { return filter_; }
 
   private:
     remembering_bloom filter_;
     double rate_;
-    number_set members_;
-    score score_;
 };
 
 }  // namespace genista::lab

@@ -7,9 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "lab/report/guard_run.hpp"
-#include "lab/report/guard_words.hpp"
-#include "lab/report/numbers.hpp"
+#include "lab/report/text.hpp"
 
 namespace genista::lab::report {
 namespace {

@@ -1,5 +1,5 @@
-// Cells, colours and words of the attack matrix. See matrix_figure.hpp.
-#include "lab/report/matrix_figure.hpp"
+// Cells, colours and words of the attack matrix. See report_page.hpp.
+#include "lab/report/report_page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "lab/adversaries/adversary.hpp"
-#include "lab/report/numbers.hpp"
+#include "lab/report/text.hpp"
 
 namespace genista::lab::report {
 namespace {

@@ -17,8 +17,8 @@
 #include "genista/detail/base/random_source.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/hash/hasher.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/remotes.hpp"
-#include "lab/workloads/broom_run.hpp"
 #include "lab/workloads/queries.hpp"
 
 namespace genista::lab {

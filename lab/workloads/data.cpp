@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "lab/workloads/byte_source.hpp"
 #include "lab/workloads/csv.hpp"
+#include "lab/workloads/lines.hpp"
 #include "lab/workloads/synthetic_trace.hpp"
 
 namespace genista::lab {
@@ -82,6 +82,12 @@ result<std::vector<trace>> traces_for(const run_options& options) {
         traces.push_back(*std::move(read));
     }
     return traces;
+}
+
+std::vector<trace> must_have_traces(const run_options& options) {
+    auto traces = traces_for(options);
+    if (!traces) throw workload_error{std::string{traces.error().message()}, traces.error().code()};
+    return *std::move(traces);
 }
 
 }  // namespace genista::lab

@@ -26,6 +26,9 @@ inline constexpr const char* usual_data_folder = "../shared/data";
 // An error if columns are chosen for no file, or the file is not a whole trace.
 [[nodiscard]] result<std::vector<trace>> traces_for(const run_options& options);
 
+// The same in a measurement: throws a workload_error with the error's code.
+[[nodiscard]] std::vector<trace> must_have_traces(const run_options& options);
+
 // The user's own trace: CSV if columns are chosen (csv.hpp), else one key a line.
 [[nodiscard]] result<trace> read_own_trace(const run_options& options);
 

@@ -7,7 +7,11 @@
 // x86-64 only; see available(). One counter at a time, in one thread, and no debugger beside it.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "genista/base/result.hpp"
 #include "genista/hash/key.hpp"
@@ -81,5 +85,17 @@ class uncounted_map {
 
     R& inner_;
 };
+
+// Of a sample. REQUIRES: at least one value.
+[[nodiscard]] inline double mean_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// The lower one of two.
+[[nodiscard]] inline double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
 
 }  // namespace genista::lab

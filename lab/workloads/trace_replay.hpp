@@ -10,7 +10,7 @@
 
 #include "genista/detail/filters/cuckoo/family.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/flat_slots.hpp"
 #include "lab/workloads/trace.hpp"
 #include "support/remote/counting_map.hpp"

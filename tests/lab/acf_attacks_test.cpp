@@ -10,7 +10,7 @@
 #include "genista/filters/cuckooing.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/acf_attack.hpp"
-#include "lab/games/cuckoo_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "papers/cyclic.hpp"
 

@@ -12,7 +12,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
-#include "lab/games/broom_arena.hpp"
+#include "lab/games/learning_arena.hpp"
 #include "lab/games/local_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 

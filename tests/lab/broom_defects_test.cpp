@@ -6,10 +6,10 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/adversaries/rounds.hpp"
-#include "lab/controls/space_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiments/broom_rotation.hpp"
 #include "lab/games/remembering_bloom.hpp"
-#include "lab/workloads/space_run.hpp"
+#include "lab/workloads/broom_runs.hpp"
 
 namespace genista::lab::broom_defects_test {
 namespace {

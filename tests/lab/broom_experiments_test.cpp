@@ -1,15 +1,13 @@
 // The experiments about the broom filter: their refusals, and that their workloads separate a
 // broken filter from a sound one. `genista lab run` has the measurements; here only their smallest
-// versions run.
+// versions run, and broom-words, quick.
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "genista/filters/broom.hpp"
-#include "lab/controls/growth_control.hpp"
-#include "lab/controls/invariant_control.hpp"
-#include "lab/controls/property10_control.hpp"
-#include "lab/controls/replay_control.hpp"
+#include "lab/controls/controls.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 
@@ -70,6 +68,27 @@ TEST(broom_experiments, a_sweep_that_skips_a_bin_loses_keys) {
 TEST(broom_experiments, without_repairs_every_replayed_key_is_wrong_again) {
     const replay_seen seen = find_and_replay_without_adapting(2'000, 0.9, 50, 2, 1);
     EXPECT_EQ(seen.wasted, (std::vector<std::uint64_t>{50, 50}));
+}
+
+TEST(broom_words, the_quick_experiment_keeps_the_promise_and_its_controls_fail) {
+    run_options options;
+    options.quick = true;
+    std::vector<double> progress;
+    options.progress = [&](double share) { progress.push_back(share); };
+    const experiment* const words = find_experiment("broom-words");
+    ASSERT_NE(words, nullptr);
+    const auto ran = words->run(options);
+    ASSERT_TRUE(ran);
+    EXPECT_TRUE(ran->kept) << ran->measured << "\n" << ran->control.dump(2);
+    EXPECT_EQ(ran->control["failed_as_they_must"], true);
+    EXPECT_GT(ran->control["extract_forgets_the_last_bit"]["mismatches"].get<std::uint64_t>(), 0u);
+    ASSERT_FALSE(ran->series.empty());
+    for (const auto& row : ran->series) {
+        EXPECT_TRUE(row.is_object());
+        EXPECT_EQ(row["prefix_match"], ran->series[0]["prefix_match"]);
+    }
+    ASSERT_FALSE(progress.empty());
+    EXPECT_EQ(progress.back(), 1.0);
 }
 
 // ThreadSanitizer delays signals.

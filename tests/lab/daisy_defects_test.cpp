@@ -6,7 +6,6 @@
 
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "lab/experiments/daisy_encoding.hpp"
-#include "lab/experiments/daisy_unknown.hpp"
 #include "lab/experiments/drawn_world.hpp"
 
 namespace genista::lab::daisy_defects_test {

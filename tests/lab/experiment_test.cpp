@@ -29,15 +29,15 @@ std::string fault_in(std::span<const experiment> rows) {
     return "";
 }
 
-result<outcome> run_nothing(const run_options&) {
-    return outcome{};
+outcome measure_nothing(const run_options&) {
+    return {};
 }
 
 constexpr experiment whole{.id = "whole",
                            .order = 101,
                            .promise = "a promise",
                            .where = "ours",
-                           .run = run_nothing,
+                           .measure = measure_nothing,
                            .takes = {.quick_seconds = 1, .full_minutes = 1}};
 
 TEST(experiments, have_whole_rows_with_ids_and_places_of_their_own) {
@@ -54,7 +54,7 @@ TEST(experiments, a_faulty_row_is_refused) {
     EXPECT_EQ(fault_in(std::array{whole, other}), "");
     other.takes.full_minutes = 0;
     EXPECT_EQ(fault_in(std::array{whole, other}), "other: no estimate");
-    other.run = nullptr;
+    other.measure = nullptr;
     EXPECT_EQ(fault_in(std::array{whole, other}), "") << "nothing to estimate before it is built";
     other.promise = "";
     EXPECT_EQ(fault_in(std::array{whole, other}), "other: no promise");

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/experiments/ppr_counter.hpp"
-#include "lab/experiments/ppr_lossy.hpp"
+#include "lab/experiments/ppr_shared.hpp"
 
 namespace genista::lab::ppr_defects_test {
 namespace {

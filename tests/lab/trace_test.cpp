@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "lab/workloads/csv.hpp"
-#include "lab/workloads/key_set.hpp"
+#include "lab/workloads/key_file.hpp"
 #include "lab/workloads/kmers.hpp"
 #include "workload_files.hpp"
 

@@ -9,11 +9,9 @@
 #include <string>
 
 #include "chromium.hpp"
-#include "hostile.hpp"
 #include "lab/report/guard_page.hpp"
 #include "lab/report/report_page.hpp"
-#include "made_up_cells.hpp"
-#include "made_up_run.hpp"
+#include "made_up.hpp"
 
 namespace genista::test::browser_test {
 namespace {

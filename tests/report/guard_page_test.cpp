@@ -6,7 +6,7 @@
 
 #include <variant>
 
-#include "tests/report/made_up_run.hpp"
+#include "tests/report/made_up.hpp"
 
 namespace genista::lab::report::guard_page_test {
 namespace {

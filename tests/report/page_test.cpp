@@ -13,9 +13,8 @@
 #include <string>
 
 #include "lab/report/assets.hpp"
-#include "lab/report/escape.hpp"
-#include "lab/report/numbers.hpp"
-#include "tests/report/hostile.hpp"
+#include "lab/report/text.hpp"
+#include "tests/report/made_up.hpp"
 
 namespace genista::lab::report::page_test {
 namespace {

@@ -9,11 +9,9 @@
 #include <string>
 
 #include "lab/experiment.hpp"
-#include "lab/report/escape.hpp"
-#include "lab/report/figure_json.hpp"
-#include "lab/report/matrix_figure.hpp"
-#include "tests/report/hostile.hpp"
-#include "tests/report/made_up_cells.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/text.hpp"
+#include "tests/report/made_up.hpp"
 
 namespace genista::lab::report::report_page_test {
 namespace {

@@ -15,7 +15,7 @@
 #include "commands.hpp"
 #include "json_target.hpp"
 #include "lab/experiment.hpp"
-#include "lab/report/lab_page.hpp"
+#include "lab/report/report_page.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"

@@ -13,7 +13,7 @@
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/attack_matrix.hpp"
 #include "lab/games/contenders.hpp"
-#include "lab/report/matrix_figure.hpp"
+#include "lab/report/report_page.hpp"
 #include "machine.hpp"
 #include "names.hpp"
 #include "options.hpp"

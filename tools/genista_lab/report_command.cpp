@@ -17,14 +17,13 @@
 #include "json_target.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/attack_matrix.hpp"
-#include "lab/report/figure_json.hpp"
-#include "lab/report/numbers.hpp"
+#include "lab/report/page.hpp"
+#include "lab/report/text.hpp"
 #include "lab/workloads/data.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "report/parts.hpp"
-#include "report/workers.hpp"
 #include "table.hpp"
 
 namespace genista::tool {
@@ -141,7 +140,7 @@ class report_run {
     }
 
     [[nodiscard]] part_stamp stamp_of(const task& what) const {
-        const bool replays = what.experiment != nullptr && what.experiment->replays_traces;
+        const bool replays = what.experiment != nullptr && what.experiment->accepts.replays_traces;
         return {.version = std::string{library_version()},
                 .build = build_,
                 .seed = asked_.options.seed,
@@ -213,7 +212,7 @@ class report_run {
         if (what.experiment != nullptr) {
             lab::run_options options = asked_.options;
             options.progress = tell;
-            if (!what.experiment->replays_traces) options.data_directory.clear();
+            if (!what.experiment->accepts.replays_traces) options.data_directory.clear();
             const result<lab::outcome> made = what.experiment->run(options);
             if (!made) return std::string{made.error().message()};
             content = outcome_json(*made);

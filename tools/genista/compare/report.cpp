@@ -7,8 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "lab/report/guard_run.hpp"
-#include "lab/report/guard_words.hpp"
+#include "lab/report/guard_page.hpp"
 #include "machine.hpp"
 #include "table.hpp"
 

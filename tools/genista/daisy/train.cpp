@@ -17,8 +17,6 @@
 #include "genista/oracles/oracle_training.hpp"
 #include "json_target.hpp"
 #include "lab/workloads/key_file.hpp"
-#include "lab/workloads/key_list.hpp"
-#include "lab/workloads/odds_file.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"

@@ -1,4 +1,5 @@
-// parts: what `genista lab report` has finished so far, one file a result, beside the page.
+// How `genista lab report` runs: parts, what it has finished so far, one file a result, beside the
+// page; and workers, independent jobs in processes of their own, a few at a time.
 //
 //     lab.html.parts/broom-words.json     {"part": 1, "id", "stamp", "seconds", "content", "check"}
 //
@@ -7,12 +8,21 @@
 // I2  A part is used only if it is whole and of the same program, seed and mode. Else the reason is
 //     printed and its work is done again: results of two programs are never on one page.
 // I3  One run at a time: a second one would repeat the work of the first and disturb its times.
+//
+// Processes and not threads: the failure of an experiment does not affect the others, its memory is
+// released, and it may use signals (workloads/instruction_counter.hpp). The outcome of a job is on
+// disk; only progress and failures are returned here.
+//
+// I4  No worker outlives run_jobs, nor what it left in the folder for temporary files.
+// I5  An interrupt (SIGINT, SIGTERM, SIGHUP) ends all workers; run_jobs returns the signal.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "genista/base/result.hpp"
 
@@ -60,5 +70,23 @@ class parts_folder {
     std::string path_;
     int held_ = -1;
 };
+
+struct job {
+    std::string name;
+    double expected_seconds = 1;  // long ones begin first
+    bool alone = false;           // it measures time: nothing runs beside it
+    // In the worker. Empty after success, else one line with the error.
+    std::function<std::string(const std::function<void(double)>& progress)> work;
+};
+
+struct job_events {
+    std::function<void(const job& done, const std::string& failure)> finished;
+    // The share of all expected seconds that is done, and the names at work. About five times a
+    // second.
+    std::function<void(double share, const std::vector<std::string>& at_work)> progress;
+};
+
+// The signal that ended it early, else 0. Call it before the process has threads.
+[[nodiscard]] int run_jobs(const std::vector<job>& jobs, unsigned at_a_time, const job_events& events);
 
 }  // namespace genista::tool

@@ -1,5 +1,5 @@
-// fork, pipes and waitpid. See workers.hpp.
-#include "report/workers.hpp"
+// fork, pipes and waitpid. See parts.hpp.
+#include "report/parts.hpp"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,15 +1,37 @@
-// counted_model: a filter that counts, beside the exact counts: mixed inserts and erases, and the
-// errors found.
+// What the experiments about [ppr] share with each other and with their tests.
+//
+// Limits; the refilling game of ppr-lossy (insert until full, erase the keys that were omitted,
+// insert again: in the end a filter holds as many keys as it can, and must still have a rate of at
+// most ε [ppr05 §6.3]); and a filter that counts, beside the exact counts.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "genista/filters/filter.hpp"
-#include "lab/workloads/experiment_run.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {
+
+inline constexpr std::uint64_t ppr_judged_from =
+    100'000;                                     // keys: with fewer, each has too large a share of the fixed costs
+inline constexpr double ppr_may_rise_by = 0.25;  // bits a key, from one n to a larger one
+inline constexpr double ppr_most_peak = 1.25;    // of the bits at the end, while it grows
+
+inline constexpr double lossy_rate = 0x1p-8;
+
+struct refill_seen {
+    std::uint64_t rounds = 0, stored = 0, queries = 0, hits = 0, denied = 0;
+    [[nodiscard]] bool kept() const;  // the rule for rates at ε, and no stored key denied
+};
+
+// lossy_filter for n keys, γ = share.
+[[nodiscard]] refill_seen refill_lossy(std::uint64_t n, double share, std::uint64_t seed);
+
+// The same game against a filter with the same range of values that takes `excess` times (1 - γ) n
+// stored keys.
+[[nodiscard]] refill_seen refill_overfull(std::uint64_t n, double share, double excess, std::uint64_t seed);
 
 struct model_seen {
     std::uint64_t operations = 0;

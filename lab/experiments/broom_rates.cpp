@@ -1,17 +1,40 @@
-// See broom_rates.hpp.
-#include "lab/workloads/broom_rates.hpp"
-
+// broom-small and broom-large: ε alone decides the design of a broom filter, and the rate is kept
+// at every load.
+//
+// broom-small: for ε of 2^-8 and above our own filter takes the design for short remainders
+// [broom18 §5.3]: 14 bits of base in the bin's line, nothing beside it. broom_paper: r ≤ 2 log log
+// n leads to two levels.
+//
+// broom-large: below ε = 2^-8 our own filter splits a remainder into signature and tail [broom18
+// §5.4]: the 14 bits in the line are the signature, the other bits lie beside it and are read after
+// a signature has matched. broom_paper: r > 2 log log n leads to signatures of 2 log log n bits and
+// a backyard of whole hashes.
+//
+// Filters at 50, 90 and 100 % of their capacity are asked for fresh absent keys, nothing is
+// repaired, and the one rule for rates (statistics/binomial.hpp) judges.
+//
+// Control: a full filter judged by half its rate must fail. (The true rate of a full 2^-8 filter is
+// about 0.75 · 2^-8: a bin is not always full.)
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "genista/filters/broom.hpp"
+#include "lab/experiment.hpp"
+#include "lab/experiments/two_brooms.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/broom_workload.hpp"
-#include "lab/workloads/paper_workload.hpp"
 
 namespace genista::lab {
 namespace {
+
+struct rate_plan {
+    std::vector<double> rates;     // asked for; the design follows from them alone
+    bool tails = false;            // the design that each of them must lead to: tails, or the paper's large remainders
+    double control_rate = 0;       // a filter of this rate …
+    double control_judged_as = 0;  // … must fail when it is judged by this one
+    std::uint64_t capacity = 0;
+};
 
 struct rate_result {
     bool kept = true;           // every rate, by the rule
@@ -23,15 +46,15 @@ struct rate_result {
     nlohmann::json control;
 };
 
-struct asked {
+struct rate_asked {
     std::uint64_t queries = 0, hits = 0, allowed = 0;
     [[nodiscard]] bool kept() const { return hits <= allowed; }
     [[nodiscard]] double rate() const { return static_cast<double>(hits) / static_cast<double>(queries); }
 };
 
 template <class Filter>
-asked ask(const Filter& filter, double judged_as, const std::function<void(double)>& progress) {
-    asked seen;
+rate_asked ask_absent_keys(const Filter& filter, double judged_as, const std::function<void(double)>& progress) {
+    rate_asked seen;
     seen.queries = trials_for(judged_as);
     seen.allowed = most_plausible_hits(seen.queries, judged_as);
     constexpr std::uint64_t piece = 4'000'000;
@@ -44,7 +67,7 @@ asked ask(const Filter& filter, double judged_as, const std::function<void(doubl
 
 // What the two filters call their designs.
 struct our_layout {
-    using workload = broom_workload<broom_filter>;
+    using workload = our_workload;
     using options = broom_options;
     // Tails exist, have the length that ε asks for, and are read; or none of this holds.
     static bool design_is(const broom_filter& filter, bool tails) {
@@ -88,7 +111,7 @@ rate_result measure_rates(const rate_plan& plan, const run_options& options) {
         for (const unsigned load_percent : {50u, 90u, 100u}) {
             typename Kind::workload w{seeded<typename Kind::options>(plan.capacity, rate, options.seed)};
             w.load(0, plan.capacity * load_percent / 100);
-            const asked seen = ask(w.filter(), rate, [&](double share) {
+            const rate_asked seen = ask_absent_keys(w.filter(), rate, [&](double share) {
                 options.progress(0.95 * (done_work + share / rate) / all_work);
             });
             const bool design = load_percent < 100 || Kind::design_is(w.filter(), plan.tails);
@@ -107,7 +130,7 @@ rate_result measure_rates(const rate_plan& plan, const run_options& options) {
     }
     typename Kind::workload coarse{seeded<typename Kind::options>(plan.capacity, plan.control_rate, options.seed)};
     coarse.load(0, plan.capacity);
-    const asked control = ask(coarse.filter(), plan.control_judged_as, [](double) {});
+    const rate_asked control = ask_absent_keys(coarse.filter(), plan.control_judged_as, [](double) {});
     out.control_failed = !control.kept();
     out.control = {{"what", "a full filter of a larger rate, judged by a smaller one"},
                    {"rate_of_filter", plan.control_rate},
@@ -118,11 +141,9 @@ rate_result measure_rates(const rate_plan& plan, const run_options& options) {
     return out;
 }
 
-}  // namespace
-
+template <class Kind>
 outcome rate_outcome(const rate_plan& plan, const run_options& options, const std::string& design) {
-    rate_result seen =
-        plan.of_paper ? measure_rates<papers_structure>(plan, options) : measure_rates<our_layout>(plan, options);
+    rate_result seen = measure_rates<Kind>(plan, options);
     std::string rates;
     for (const double rate : plan.rates) rates += (rates.empty() ? "" : ", ") + shown_rate(rate);
     outcome out;
@@ -133,13 +154,59 @@ outcome rate_outcome(const rate_plan& plan, const run_options& options, const st
                    std::to_string(seen.queries) + " queries";
     out.kept = seen.kept && seen.designs_right && seen.control_failed;
     out.control = std::move(seen.control);
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"capacity", plan.capacity},
-                      {"rates", plan.rates},
-                      {"load_percents", {50, 90, 100}}};
+    out.parameters = {{"capacity", plan.capacity}, {"rates", plan.rates}, {"load_percents", {50, 90, 100}}};
     out.series = std::move(seen.series);
     return out;
 }
 
+template <class Kind>
+outcome measure_small(const run_options& options, const char* design) {
+    return rate_outcome<Kind>({.rates = {0.02, 0x1p-7, 0x1p-8},
+                               .tails = false,
+                               .control_rate = 0x1p-8,
+                               .control_judged_as = 0x1p-9,
+                               .capacity = options.quick ? 100'000u : 1'000'000u},
+                              options, design);
+}
+
+outcome measure_our_small(const run_options& options) {
+    return measure_small<our_layout>(options, "the design without tails");
+}
+
+outcome measure_paper_small(const run_options& options) {
+    return measure_small<papers_structure>(options, "two levels");
+}
+
+outcome measure_our_large(const run_options& options) {
+    rate_plan plan{.rates = {0x1p-10, 0x1p-12},
+                   .tails = true,
+                   .control_rate = 0x1p-10,
+                   .control_judged_as = 0x1p-11,
+                   .capacity = 100'000};
+    if (!options.quick) plan.rates.push_back(0x1p-16);
+    return rate_outcome<our_layout>(plan, options, "signatures with tails");
+}
+
+outcome measure_paper_large(const run_options& options) {
+    rate_plan plan{.rates = {0x1p-9, 0x1p-10},
+                   .tails = true,
+                   .control_rate = 0x1p-9,
+                   .control_judged_as = 0x1p-10,
+                   .capacity = 100'000};
+    if (!options.quick) plan.rates.insert(plan.rates.end(), {0x1p-12, 0x1p-16});
+    return rate_outcome<papers_structure>(plan, options, "signatures and a backyard");
+}
+
+const registration broom_small_experiment("broom-small", 110, "Large ε: the design for short remainders.",
+                                          "broom18 §5.3", either<measure_our_small, measure_paper_small>,
+                                          {.quick_seconds = 0.4, .full_minutes = 2},
+                                          {.filters = {"broom", "broom_paper"}});
+
+const registration broom_large_experiment("broom-large", 111,
+                                          "Small ε: the design that splits a remainder into signature and tail.",
+                                          "broom18 §5.4", either<measure_our_large, measure_paper_large>,
+                                          {.quick_seconds = 1.7, .full_minutes = 3},
+                                          {.filters = {"broom", "broom_paper"}});
+
+}  // namespace
 }  // namespace genista::lab

@@ -1,5 +1,5 @@
-// One pair of functions a struct, field by field in the order of page.hpp. See figure_json.hpp.
-#include "lab/report/figure_json.hpp"
+// One pair of functions a struct, field by field in the order of page.hpp. See page.hpp.
+#include "lab/report/page.hpp"
 
 #include <cmath>
 #include <limits>
