@@ -30,7 +30,7 @@ TEST(lab_cli, list_names_every_promise_once) {
     EXPECT_TRUE(ids.contains("ppr-reduction"));
 }
 
-// genista lab is a program beside genista (tools/genista/lab_call.hpp): wherever genista is called
+// genista lab is a program beside genista (tools/genista/main.cpp): wherever genista is called
 // from, and by whatever name.
 TEST(lab_cli, the_program_behind_it_is_found_through_a_link_and_named_if_missing) {
     const scratch_folder folder;

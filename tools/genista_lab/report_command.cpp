@@ -20,7 +20,6 @@
 #include "lab/report/figure_json.hpp"
 #include "lab/report/numbers.hpp"
 #include "lab/workloads/data.hpp"
-#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "report/parts.hpp"
