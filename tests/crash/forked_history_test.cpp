@@ -7,7 +7,7 @@
 
 #include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "tests/crash/either_store.hpp"
-#include "tests/stores/scratch.hpp"
+#include "tests/stores/plain_program.hpp"
 
 namespace genista::test::forked_history_test {
 namespace {
@@ -46,23 +46,14 @@ class forked_history : public testing::TestWithParam<rocks::layout> {
 
     // Writes as a program without a guard. In the clustered layout it writes valid records.
     void write_plainly(const std::string& name, const std::string& prefix, const hasher& hash, int count = 300) {
-        const rocksdb::Options options = small_rocksdb_options(nullptr);
-        std::vector<std::string> names;
-        ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, place_.path(name), &names).ok());
-        std::vector<rocksdb::ColumnFamilyDescriptor> families;
-        for (const std::string& family : names) families.emplace_back(family, options);
-        std::vector<rocksdb::ColumnFamilyHandle*> handles;
-        rocksdb::DB* opened = nullptr;
-        ASSERT_TRUE(rocksdb::DB::Open(options, place_.path(name), families, &handles, &opened).ok());
-        const std::unique_ptr<rocksdb::DB> plain{opened};
+        plain_program plain{place_.path(name), small_rocksdb_options(nullptr)};
+        ASSERT_TRUE(plain.is_open());
         for (int i = 0; i < count; ++i) {
             const std::string key = prefix + std::to_string(i);
             const rocks::record_key record{hash(key), key};
             const bool is_record = GetParam() == rocks::layout::clustered;
             ASSERT_TRUE(plain->Put({}, is_record ? record.slice() : rocksdb::Slice{key}, "value").ok());
         }
-        for (auto* each : handles) ASSERT_TRUE(plain->DestroyColumnFamilyHandle(each).ok());
-        ASSERT_TRUE(plain->Close().ok());
     }
 
     scratch place_;

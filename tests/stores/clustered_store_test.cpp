@@ -11,7 +11,6 @@
 #include "genista/filters/broom.hpp"
 #include "genista/guard/guarded.hpp"
 #include "tests/stores/scratch.hpp"
-#include "tests/stores/unsynced_env.hpp"
 #include "tests/support/guard_exercise.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"

@@ -17,7 +17,6 @@
 #include "stores/rocksdb/slot_records.hpp"
 #include "support/guard/slotted_store.hpp"
 #include "tests/stores/scratch.hpp"
-#include "tests/stores/unsynced_env.hpp"
 #include "tests/support/failing_files.hpp"
 #include "tests/support/guard_exercise.hpp"
 #include "tests/support/splitmix.hpp"
