@@ -4,35 +4,18 @@
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace genista::test {
 
-// A directory for the databases of one test, removed afterwards.
-class scratch {
+class scratch : public scratch_folder {
   public:
-    scratch() {
-        std::string name = (std::filesystem::temp_directory_path() / "genista-test-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no directory for the test at " + name};
-        path_ = name;
-    }
-    scratch(const scratch&) = delete;
-    scratch& operator=(const scratch&) = delete;
-    ~scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    [[nodiscard]] std::string path(const std::string& name = "db") const { return (path_ / name).string(); }
-
-  private:
-    std::filesystem::path path_;
+    [[nodiscard]] std::string path(const std::string& name = "db") const { return *this / name; }
 };
 
 // The ordinary file system without the waits for the disk.
