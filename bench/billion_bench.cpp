@@ -33,6 +33,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
+#include "machine.hpp"
 #include "options.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -86,20 +87,6 @@ double own_ns_per_key(const request& asked, const figures& of) {
     return (all - of.remote_seconds) * 1e9 / static_cast<double>(asked.keys);
 }
 
-class broom_reader final : public tool::bench::reader {
-  public:
-    explicit broom_reader(const broom_filter& filter) : filter_{filter} {}
-    [[nodiscard]] std::uint64_t count_each(std::span<const std::uint64_t> keys) const override {
-        return tool::bench::count_each_in(filter_, keys);
-    }
-    [[nodiscard]] std::uint64_t count_batch(std::span<const std::uint64_t> keys) const override {
-        return tool::bench::count_batch_in(filter_, keys);
-    }
-
-  private:
-    const broom_filter& filter_;
-};
-
 broom_filter build(const request& asked, const hasher& hash, computed_map& remote, figures& into) {
     const broom_options options{.capacity = asked.keys,
                                 .false_positive_rate = asked.rate,
@@ -127,7 +114,7 @@ void time_lookups(const request& asked, const broom_filter& filter, progress& ba
     for (std::size_t i = 0; i < count; ++i) present[i] = chance.chance(0, i, asked.keys);
     into.teams = asked.threads == 1 ? std::vector<std::uint64_t>{1} : std::vector<std::uint64_t>{1, asked.threads};
     into.times.resize(into.teams.size());
-    const broom_reader reader{filter};
+    const tool::bench::reader_of<const broom_filter&> reader{filter};
     for (std::uint64_t round = 0; round < asked.rounds; ++round) {
         bar.update(static_cast<double>(round) / static_cast<double>(asked.rounds), "timing look-ups");
         for (std::size_t team = 0; team < into.teams.size(); ++team) {
@@ -276,7 +263,7 @@ nlohmann::ordered_json json_of(const request& asked, const figures& found) {
     const auto interval = lab::exact_interval(found.false_positives, asked.rate_queries());
     nlohmann::ordered_json made{
         {"program", "billion_bench"},
-        {"machine", machine_json()},
+        {"machine", to_json(tool::this_machine())},
         {"keys", asked.keys},
         {"threads", asked.threads},
         {"slices", asked.slices},

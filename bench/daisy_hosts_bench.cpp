@@ -11,6 +11,7 @@
 #include <string>
 
 #include "lab/experiments/daisy_hosts.hpp"
+#include "machine.hpp"
 #include "program.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -89,7 +90,7 @@ int main(int argument_count, char** arguments) {
         options.progress = [&bar](double share) { bar.update(share); };
         const auto made = lab::measure_hosts(options);
         if (!made) throw std::runtime_error{std::string{made.error().message()}};
-        nlohmann::ordered_json document = bench::machine_json();
+        nlohmann::ordered_json document = to_json(tool::this_machine());
         document["hosts"] = made->json();
         bench::findings found{.text = to_text(*made), .json = document, .faults = {}};
         if (made->false_negatives() > 0)

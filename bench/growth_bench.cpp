@@ -33,6 +33,7 @@
 #include "growth_watch.hpp"
 #include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
+#include "machine.hpp"
 #include "options.hpp"
 #include "program.hpp"
 #include "progress.hpp"
@@ -131,7 +132,7 @@ class inserter {
         const std::uint64_t key = keys_(key_use::stored, i);
         const auto bytes = tool::bench::bytes_of(key);
         const auto begin = stall_clock::now();
-        must(store_.put(filter_.hash()(key), digest{bytes.data(), bytes.size()}));
+        must(store_.put(filter_.hash()(key), key_view{bytes.data(), bytes.size()}));
         const remote_meter before = remote_meter::of_this_thread();
         const auto committed = stall_clock::now();
         const insert_outcome outcome = must(filter_.insert(key, remote_));
@@ -328,7 +329,7 @@ nlohmann::ordered_json json_of(const timing& of) {
 
 nlohmann::ordered_json json_of(const request& asked, const figures& found) {
     nlohmann::ordered_json made{{"program", "growth_bench"},
-                                {"machine", machine_json()},
+                                {"machine", to_json(tool::this_machine())},
                                 {"from", asked.from},
                                 {"to", asked.to},
                                 {"error_rate", asked.rate},

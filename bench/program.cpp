@@ -9,10 +9,9 @@
 #include <fstream>
 #include <string_view>
 
-#include "exit_status.hpp"
+#include "command.hpp"
 #include "genista/filters/broom.hpp"
 #include "json_target.hpp"
-#include "machine.hpp"
 #include "options.hpp"
 #include "table.hpp"
 
@@ -75,12 +74,6 @@ void check_broom_rate(double rate) {
     // Sizing refuses the same rates as making a filter.
     if (const auto sized = broom_filter::bits_for(1'000'000, rate); !sized)
         throw CLI::ValidationError{"--rate", std::string{sized.error().message()}};
-}
-
-nlohmann::ordered_json machine_json() {
-    const tool::machine_facts facts = tool::this_machine();
-    return {{"cpu", facts.cpu},           {"cores", facts.cores},   {"isa", facts.isa},
-            {"compiler", facts.compiler}, {"caches", facts.caches}, {"huge_pages", facts.huge_pages}};
 }
 
 std::string lines_text(const std::vector<line_of_text>& lines) {

@@ -29,9 +29,6 @@ struct findings {
 // Throws CLI::ValidationError for a rate that a broom filter does not support.
 void check_broom_rate(double rate);
 
-// The description of the machine with which every JSON document begins.
-[[nodiscard]] nlohmann::ordered_json machine_json();
-
 // A line "name   value   remark".
 struct line_of_text {
     std::string name;

@@ -10,7 +10,7 @@
 #include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "genista/detail/stores/rocksdb/status.hpp"
 #include "stores/rocksdb/batch_reader.hpp"
-#include "stores/rocksdb/log_since.hpp"
+#include "stores/rocksdb/log_reader.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 
 namespace genista::rocks {

@@ -1,5 +1,5 @@
-// Looks for writes past the guard in the log and in the tables. See foreign_writes.hpp.
-#include "stores/rocksdb/foreign_writes.hpp"
+// Looks for writes past the guard in the log and in the tables. See log_reader.hpp.
+#include "stores/rocksdb/log_reader.hpp"
 
 #include <rocksdb/table_properties.h>
 #include <rocksdb/write_batch.h>
@@ -12,7 +12,6 @@
 #include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "genista/detail/stores/rocksdb/status.hpp"
 #include "stores/rocksdb/batch_plan.hpp"
-#include "stores/rocksdb/log_since.hpp"
 
 namespace genista::rocks {
 namespace {

@@ -9,10 +9,8 @@
 #include <utility>
 
 #include "genista/stores/rocksdb/guarded_db.hpp"
-#include "stores/rocksdb/digest_sum.hpp"
-#include "stores/rocksdb/foreign_writes.hpp"
 #include "stores/rocksdb/index_builder.hpp"
-#include "stores/rocksdb/ingest.hpp"
+#include "stores/rocksdb/log_reader.hpp"
 #include "stores/rocksdb/range_deletes.hpp"
 
 namespace genista::rocks {
@@ -324,10 +322,7 @@ result<std::string> guarded_db::metrics_text(const metric_labels& labels) const 
 namespace {
 
 result<digest_sum> sum_of_default(rocksdb::DB& db, const hasher& hash) {
-    rocksdb::ReadOptions how;
-    how.total_order_seek = true;
-    how.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> at{db.NewIterator(how)};
+    const std::unique_ptr<rocksdb::Iterator> at{db.NewIterator(scan_options())};
     digest_sum sum;
     for (at->SeekToFirst(); at->Valid(); at->Next()) sum.add(hash(to_key(at->key())));
     if (!at->status().ok()) return to_error(at->status(), "read all keys");

@@ -11,7 +11,6 @@ namespace genista::rocks {
 namespace {
 
 constexpr std::size_t batch_bytes = std::size_t{256} << 10;
-constexpr std::size_t readahead_bytes = std::size_t{2} << 20;
 
 // Written without the log: the index does not count before the flush at the end.
 result<std::uint64_t> fill(database& db, const hasher& hash, rocksdb::ColumnFamilyHandle& index,
@@ -19,10 +18,6 @@ result<std::uint64_t> fill(database& db, const hasher& hash, rocksdb::ColumnFami
     rocksdb::DB& base = db.base();
     std::uint64_t all = 0;
     base.GetIntProperty(rocksdb::DB::Properties::kEstimateNumKeys, &all);
-    rocksdb::ReadOptions sequentially;
-    sequentially.total_order_seek = true;
-    sequentially.fill_cache = false;
-    sequentially.readahead_size = readahead_bytes;
     rocksdb::WriteOptions past_the_log;
     past_the_log.disableWAL = true;
 
@@ -36,7 +31,7 @@ result<std::uint64_t> fill(database& db, const hasher& hash, rocksdb::ColumnFami
         if (progress) progress(opening_stage::indexing, keys, std::max(keys, all));
         return done;
     };
-    const std::unique_ptr<rocksdb::Iterator> at{base.NewIterator(sequentially)};
+    const std::unique_ptr<rocksdb::Iterator> at{base.NewIterator(scan_options(scan_readahead_bytes))};
     rocksdb::Status done;
     for (at->SeekToFirst(); done.ok() && at->Valid(); at->Next()) {
         const key_view key = to_key(at->key());

@@ -1,7 +1,5 @@
 // Ingesting tables. An ingest is not in the log, so the generation changes first: filters saved
 // before it are then recognised as stale.
-#include "stores/rocksdb/ingest.hpp"
-
 #include <rocksdb/env.h>
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>
@@ -14,6 +12,7 @@
 
 #include "genista/detail/base/fail_point.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
+#include "stores/rocksdb/index_builder.hpp"
 
 namespace genista::rocks {
 namespace {
@@ -31,10 +30,7 @@ rocksdb::Status keys_of_file(const rocksdb::Options& options, const std::string&
     const auto properties = reader.GetTableProperties();
     if (properties->num_deletions != 0 || properties->num_range_deletions != 0 || properties->num_merge_operands != 0)
         return rocksdb::Status::NotSupported("a guarded database takes in only files of puts", file);
-    rocksdb::ReadOptions how;
-    how.total_order_seek = true;
-    how.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> at{reader.NewIterator(how)};
+    const std::unique_ptr<rocksdb::Iterator> at{reader.NewIterator(scan_options())};
     std::uint64_t count = 0;
     for (at->SeekToFirst(); at->Valid(); at->Next(), ++count) {
         keys.emplace_back(hashed_key{hash, to_key(at->key())});

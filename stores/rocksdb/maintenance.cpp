@@ -15,14 +15,13 @@
 #include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "genista/detail/stores/rocksdb/status.hpp"
-#include "stores/rocksdb/digest_sum.hpp"
+#include "stores/rocksdb/index_builder.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 
 namespace genista::rocks {
 namespace {
 
 constexpr std::uint64_t keys_between_reports = 4096;
-constexpr std::size_t maintenance_readahead = std::size_t{2} << 20;
 
 class silent_logger final : public rocksdb::Logger {
   public:
@@ -100,16 +99,12 @@ class auditor {
 
     template <class Visit>
     rocksdb::Status scan(rocksdb::ColumnFamilyHandle& family, std::string_view stage, Visit&& visit) {
-        rocksdb::ReadOptions how;
-        how.total_order_seek = true;
-        how.fill_cache = false;
-        how.readahead_size = maintenance_readahead;
         std::uint64_t all = 0, done = 0;
         base_.GetIntProperty(&family, rocksdb::DB::Properties::kEstimateNumKeys, &all);
         const auto report = [&] {
             if (progress_) progress_(stage, done, std::max(done, all));
         };
-        const std::unique_ptr<rocksdb::Iterator> at{base_.NewIterator(how, &family)};
+        const std::unique_ptr<rocksdb::Iterator> at{base_.NewIterator(scan_options(scan_readahead_bytes), &family)};
         report();
         for (at->SeekToFirst(); at->Valid(); at->Next()) {
             if (rocksdb::Status seen = visit(at->key()); !seen.ok()) return seen;

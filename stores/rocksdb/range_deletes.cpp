@@ -16,6 +16,7 @@
 #include "genista/detail/stores/rocksdb/meta.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
+#include "stores/rocksdb/index_builder.hpp"
 
 namespace genista::rocks {
 namespace {
@@ -36,13 +37,6 @@ bool take_text(std::string_view& from, std::string& text) {
     text.assign(from.substr(0, size));
     from.remove_prefix(size);
     return true;
-}
-
-rocksdb::ReadOptions scan_options() {
-    rocksdb::ReadOptions how;
-    how.total_order_seek = true;
-    how.fill_cache = false;
-    return how;
 }
 
 rocksdb::Status read_notes(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& notes, std::vector<std::string>& names,

@@ -6,6 +6,7 @@
 
 #include "genista/detail/base/fail_point.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
+#include "stores/rocksdb/index_builder.hpp"
 
 namespace genista::rocks {
 namespace {
@@ -36,13 +37,10 @@ result<void> guarded_db::reindex() {
 // other thread writes meanwhile, so a key that is read here still exists when its record is
 // written.
 result<bool> guarded_db::index_piece(std::string& from, std::uint64_t& done) {
-    rocksdb::ReadOptions how;
-    how.total_order_seek = true;
-    how.fill_cache = false;
     rocksdb::WriteBatch records;
     rocksdb::Status added;
     const writers_lock::exclusive alone{writers_};
-    const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(how)};
+    const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(scan_options())};
     if (from.empty())
         at->SeekToFirst();
     else

@@ -2,24 +2,13 @@
 // leaves the former one. When there is room again and the store has been opened again, writes work.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "tests/crash/script.hpp"
-#include "tests/stores/scratch.hpp"
+#include "tests/crash/store_room.hpp"
 #include "tests/support/failing_files.hpp"
 #include "tests/support/scale.hpp"
 
 namespace genista::test::disk_full_sweep_test {
 namespace {
-
-std::set<std::string> snapshots_in(const std::string& db) {
-    std::set<std::string> names;
-    for (const auto& each : std::filesystem::directory_iterator{db + "/genista"}) {
-        const std::string name = each.path().filename().string();
-        if (name.starts_with("filter")) names.insert(name);
-    }
-    return names;
-}
 
 class disk_full : public testing::TestWithParam<rocks::layout> {};
 
@@ -61,15 +50,15 @@ TEST_P(disk_full, leaves_the_former_snapshot) {
         ASSERT_TRUE(store) << store.error().message();
         ASSERT_TRUE((*store)->put("ada", "1815"));
         ASSERT_TRUE((*store)->save());
-        const auto before = snapshots_in(place.path());
+        const auto before = snapshots_in(place.path(), "filter");
         ASSERT_EQ(before.size(), 1u);
         ASSERT_TRUE((*store)->put("grace", "1906"));
         fate.fill_disk();
         EXPECT_FALSE((*store)->save());
         EXPECT_EQ((*store)->snapshotter().failures(), 1u);
-        EXPECT_EQ(snapshots_in(place.path()), before);
+        EXPECT_EQ(snapshots_in(place.path(), "filter"), before);
         EXPECT_FALSE((*store)->close());  // it could not save, and reports so
-        EXPECT_EQ(snapshots_in(place.path()), before);
+        EXPECT_EQ(snapshots_in(place.path(), "filter"), before);
     }
     fate.heal();
     auto again = either_store::open(place.path(), {.arrangement = GetParam(), .env = &env});

@@ -20,7 +20,7 @@
 #include "genista/detail/stores/rocksdb/status.hpp"
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
-#include "tests/stores/unsynced_env.hpp"
+#include "tests/stores/scratch.hpp"
 
 namespace genista::test {
 

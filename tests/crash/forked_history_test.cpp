@@ -6,34 +6,16 @@
 #include <filesystem>
 
 #include "genista/detail/stores/rocksdb/record_key.hpp"
-#include "tests/crash/either_store.hpp"
-#include "tests/stores/scratch.hpp"
+#include "tests/crash/store_room.hpp"
+#include "tests/stores/plain_program.hpp"
 
 namespace genista::test::forked_history_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-class forked_history : public testing::TestWithParam<rocks::layout> {
+class forked_history : public store_room {
   protected:
-    std::unique_ptr<either_store> open(const std::string& name) {
-        auto opened = either_store::open(place_.path(name), {.arrangement = GetParam(), .snapshot_on_close = false});
-        if (!opened) {
-            ADD_FAILURE() << opened.error().message();
-            return nullptr;
-        }
-        return *std::move(opened);
-    }
-    static void put_some(either_store& store, const std::string& prefix, int count = 300) {
-        for (int i = 0; i < count; ++i) ASSERT_TRUE(store.put(prefix + std::to_string(i), "value"));
-    }
-    static void expect_all(either_store& store, const std::string& prefix, int count = 300) {
-        int denied = 0;
-        for (int i = 0; i < count; ++i) denied += *store.get(prefix + std::to_string(i)) ? 0 : 1;
-        EXPECT_EQ(denied, 0) << prefix;
-        const auto sound = store.audit();
-        EXPECT_TRUE(sound) << sound.error().message();
-    }
     void copy(const std::string& from, const std::string& to) {
         fs::remove_all(place_.path(to));
         fs::copy(place_.path(from), place_.path(to), fs::copy_options::recursive);
@@ -46,26 +28,28 @@ class forked_history : public testing::TestWithParam<rocks::layout> {
 
     // Writes as a program without a guard. In the clustered layout it writes valid records.
     void write_plainly(const std::string& name, const std::string& prefix, const hasher& hash, int count = 300) {
-        const rocksdb::Options options = small_rocksdb_options(nullptr);
-        std::vector<std::string> names;
-        ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, place_.path(name), &names).ok());
-        std::vector<rocksdb::ColumnFamilyDescriptor> families;
-        for (const std::string& family : names) families.emplace_back(family, options);
-        std::vector<rocksdb::ColumnFamilyHandle*> handles;
-        rocksdb::DB* opened = nullptr;
-        ASSERT_TRUE(rocksdb::DB::Open(options, place_.path(name), families, &handles, &opened).ok());
-        const std::unique_ptr<rocksdb::DB> plain{opened};
+        plain_program plain{place_.path(name), small_rocksdb_options(nullptr)};
+        ASSERT_TRUE(plain.is_open());
         for (int i = 0; i < count; ++i) {
             const std::string key = prefix + std::to_string(i);
             const rocks::record_key record{hash(key), key};
             const bool is_record = GetParam() == rocks::layout::clustered;
             ASSERT_TRUE(plain->Put({}, is_record ? record.slice() : rocksdb::Slice{key}, "value").ok());
         }
-        for (auto* each : handles) ASSERT_TRUE(plain->DestroyColumnFamilyHandle(each).ok());
-        ASSERT_TRUE(plain->Close().ok());
     }
 
-    scratch place_;
+    // The copy gets other writes than the original, and then the original's snapshots.
+    void expect_that_the_copy_refuses_them() {
+        {
+            const auto store = open("copy");
+            put_some(*store, "copied-");
+            put_some(*store, "more-");
+        }
+        copy_snapshots("db", "copy");
+        const auto store = open("copy");
+        EXPECT_EQ(store->origin(), rocks::filter_origin::rebuilt);
+        for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
+    }
 };
 
 TEST_P(forked_history, a_snapshot_of_the_other_copy_is_not_taken) {
@@ -79,15 +63,7 @@ TEST_P(forked_history, a_snapshot_of_the_other_copy_is_not_taken) {
         put_some(*store, "original-");
         ASSERT_TRUE(store->save());
     }
-    {
-        const auto store = open("copy");
-        put_some(*store, "copied-");
-        put_some(*store, "more-");
-    }
-    copy_snapshots("db", "copy");
-    const auto store = open("copy");
-    EXPECT_EQ(store->origin(), rocks::filter_origin::rebuilt);
-    for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
+    expect_that_the_copy_refuses_them();
 }
 
 // The copy is of a running store, so both have recorded the life in which the snapshot is taken.
@@ -99,15 +75,7 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken) {
         put_some(*store, "original-");
         ASSERT_TRUE(store->save());
     }
-    {
-        const auto store = open("copy");
-        put_some(*store, "copied-");
-        put_some(*store, "more-");
-    }
-    copy_snapshots("db", "copy");
-    const auto store = open("copy");
-    EXPECT_EQ(store->origin(), rocks::filter_origin::rebuilt);
-    for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
+    expect_that_the_copy_refuses_them();
 }
 
 // A program without lives writes to the copy, so that the life of the snapshot seems

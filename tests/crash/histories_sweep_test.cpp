@@ -26,6 +26,7 @@
 #include "tests/crash/forks.hpp"
 #include "tests/crash/harness.hpp"
 #include "tests/stores/guarded_db_world.hpp"
+#include "tests/stores/plain_program.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test::histories_sweep_test {
@@ -208,18 +209,10 @@ class history {
         options.merge_operator = merging_;
         options.WAL_size_limit_MB = 64 * below(2);
         options.write_buffer_size = one_in(2) ? std::size_t{64} << 10 : std::size_t{1} << 20;
-        std::vector<std::string> names;
-        expect_ok(rocksdb::DB::ListColumnFamilies(options, database(), &names), "listing families");
-        std::vector<rocksdb::ColumnFamilyDescriptor> families;
-        for (const std::string& each : names) families.emplace_back(each, rocksdb::ColumnFamilyOptions{options});
-        std::vector<rocksdb::ColumnFamilyHandle*> handles;
-        rocksdb::DB* opened = nullptr;
-        expect_ok(rocksdb::DB::Open(options, database(), families, &handles, &opened), "a plain opening");
-        if (opened == nullptr) return;
-        const std::unique_ptr<rocksdb::DB> plain{opened};
+        SCOPED_TRACE(story("a plain program"));
+        plain_program plain{database(), options};
+        if (!plain.is_open()) return;
         for (std::uint64_t left = below(4); left > 0; --left) write_plainly(*plain);
-        for (auto* each : handles) expect_ok(plain->DestroyColumnFamilyHandle(each), "a plain closing");
-        expect_ok(plain->Close(), "a plain closing");
     }
 
     std::uint64_t seed_;

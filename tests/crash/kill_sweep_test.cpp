@@ -15,6 +15,7 @@
 #include "tests/crash/either_store.hpp"
 #include "tests/crash/forks.hpp"
 #include "tests/crash/harness.hpp"
+#include "tests/stores/plain_program.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test::kill_sweep_test {
@@ -131,11 +132,8 @@ class kill_sweep : public testing::TestWithParam<chain> {
 
 // Makes a database without a guard. The first lives index it, and are killed while they do.
 void make_plain_database(kill_harness& harness) {
-    rocksdb::Options options = small_rocksdb_options(nullptr);
-    options.create_if_missing = true;
-    rocksdb::DB* raw = nullptr;
-    ASSERT_TRUE(rocksdb::DB::Open(options, harness.folder() + "/db", &raw).ok());
-    const std::unique_ptr<rocksdb::DB> db{raw};
+    const auto db = open_plain(harness.folder() + "/db", small_rocksdb_options(nullptr));
+    ASSERT_NE(db, nullptr);
     for (std::uint32_t key = 0; key < ledger::keys; key += 2) {
         const std::uint32_t version = harness.book().new_version();
         ASSERT_TRUE(db->Put({}, ledger::name_of(key), ledger::value_of(version)).ok());
@@ -257,19 +255,9 @@ TEST_P(kill_control, keys_of_a_fork_are_denied_if_its_lives_are_not_distinguishe
 // A program without a guard puts keys into a guarded database. If `covers`, it also writes the mark
 // that a guard without accounts would write, which says that no write bypassed the guard.
 void put_as_another_program(kill_harness& harness, bool covers) {
-    const rocksdb::Options options = small_rocksdb_options(nullptr);
-    std::vector<std::string> names;
-    ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, harness.folder() + "/db", &names).ok());
-    std::vector<rocksdb::ColumnFamilyDescriptor> families;
-    for (const std::string& each : names) families.emplace_back(each, rocksdb::ColumnFamilyOptions{options});
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    rocksdb::DB* raw = nullptr;
-    ASSERT_TRUE(rocksdb::DB::Open(options, harness.folder() + "/db", families, &handles, &raw).ok());
-    const std::unique_ptr<rocksdb::DB> db{raw};
-    rocksdb::ColumnFamilyHandle* notes = nullptr;
-    for (rocksdb::ColumnFamilyHandle* each : handles) {
-        if (each->GetName() == rocks::meta_family_name) notes = each;
-    }
+    plain_program db{harness.folder() + "/db", small_rocksdb_options(nullptr)};
+    ASSERT_TRUE(db.is_open());
+    rocksdb::ColumnFamilyHandle* const notes = db.family(rocks::meta_family_name);
     ASSERT_NE(notes, nullptr);
     for (std::uint32_t key = 0; key < ledger::keys; ++key) {
         if (harness.book().of(key).acknowledged.load() != ledger::absent) continue;
@@ -285,7 +273,6 @@ void put_as_another_program(kill_harness& harness, bool covers) {
         mark->entries = 1;
         ASSERT_TRUE(rocks::write_mark_entry(*db, *notes, *mark, true).ok());
     }
-    for (rocksdb::ColumnFamilyHandle* each : handles) db->DestroyColumnFamilyHandle(each).PermitUncheckedError();
 }
 
 // The control of foreign writers.

@@ -9,8 +9,7 @@
 #include <set>
 
 #include "genista/detail/base/fail_point.hpp"
-#include "tests/crash/either_store.hpp"
-#include "tests/stores/scratch.hpp"
+#include "tests/crash/store_room.hpp"
 
 namespace genista::test::reopening_test {
 namespace {
@@ -18,36 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 using rocks::filter_origin;
 
-std::set<std::string> snapshots_in(const std::string& db) {
-    std::set<std::string> paths;
-    for (const auto& each : fs::directory_iterator{db + "/genista"}) {
-        if (each.path().filename().string().starts_with("filter-")) paths.insert(each.path().string());
-    }
-    return paths;
-}
-
-class reopening : public testing::TestWithParam<rocks::layout> {
+class reopening : public store_room {
   protected:
     std::unique_ptr<either_store> open(const std::string& name = "db", bool snapshot_on_close = false) {
-        auto opened = either_store::open(
-            place_.path(name),
-            {.arrangement = GetParam(), .snapshot_on_close = snapshot_on_close, .wal_kept_mb = wal_mb_});
-        if (!opened) {
-            ADD_FAILURE() << opened.error().message();
-            return nullptr;
-        }
-        return *std::move(opened);
-    }
-    static void put_some(either_store& store, const std::string& prefix, int count = 300) {
-        for (int i = 0; i < count; ++i) ASSERT_TRUE(store.put(prefix + std::to_string(i), "value"));
-    }
-    static void expect_all(either_store& store, const std::string& prefix, int count = 300) {
-        for (int i = 0; i < count; ++i) {
-            const auto got = store.get(prefix + std::to_string(i));
-            ASSERT_TRUE(got && *got) << prefix << i;
-        }
-        const auto sound = store.audit();
-        ASSERT_TRUE(sound) << sound.error().message();
+        return store_room::open(name, {.snapshot_on_close = snapshot_on_close, .wal_kept_mb = wal_mb_});
     }
     // A store with "a" in its one snapshot, and "b" in the log after it.
     void make_store(const std::string& name = "db") {
@@ -72,7 +45,6 @@ class reopening : public testing::TestWithParam<rocks::layout> {
         return all.empty() ? "" : *all.begin();
     }
 
-    scratch place_;
     std::uint64_t wal_mb_ = 16;
 };
 

@@ -5,8 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
@@ -15,6 +13,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/faulty_map.hpp"
 #include "tests/support/broom_scripted_map.hpp"
+#include "tests/support/guard_exercise.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test::guarded_test {
@@ -34,9 +33,7 @@ Filter empty_filter(std::uint64_t capacity) {
         return *Filter::make({.capacity = capacity, .hash = test_hash()});
 }
 
-std::string key_number(std::uint64_t number) {
-    return "key-" + std::to_string(number);
-}
+constexpr auto key_number = key_text;
 
 // A store whose R fails on demand; the store itself continues.
 class failing_store {
@@ -280,28 +277,14 @@ TEST(guarded, a_key_seen_in_the_store_is_found_through_the_guard) {
     memory_store store{test_hash()};
     guarded guard{empty_filter<broom_filter>(4000), store};
     constexpr std::uint64_t keys = 4000;
-    std::atomic<std::uint64_t> denied{0};
-    std::atomic<bool> done{false};
-    std::thread reader{[&] {
-        std::string value;
-        while (!done.load()) {
-            for (std::uint64_t i = 0; i < keys; ++i) {
-                const std::string key = key_number(i);
-                const auto there = store.read({}, key, value);
-                if (there && *there && !guard.get(key)->has_value()) ++denied;
-            }
-        }
-    }};
-    std::vector<std::thread> writers;
-    for (unsigned w = 0; w < 2; ++w) {
-        writers.emplace_back([&, w] {
-            for (std::uint64_t i = w; i < keys; i += 2) ASSERT_TRUE(guard.put(key_number(i), "v"));
-        });
-    }
-    for (std::thread& each : writers) each.join();
-    done = true;
-    reader.join();
-    EXPECT_EQ(denied.load(), 0u);
+    std::string value;
+    const auto is_there = [&](std::uint64_t i) {
+        const auto there = store.read({}, key_number(i), value);
+        return there && *there;
+    };
+    const auto write = [&](std::uint64_t i) { ASSERT_TRUE(guard.put(key_number(i), "v")); };
+    const unsigned threads = 2;
+    EXPECT_EQ(denied_while_writing(guard, keys, threads, is_there, write), 0u);
     EXPECT_TRUE(guard.filter().audit(store.remote()));
 }
 

@@ -7,8 +7,6 @@
 #include <atomic>
 #include <map>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "genista/filters/cuckooing.hpp"
 #include "genista/guard/guarded.hpp"
@@ -17,6 +15,7 @@
 #include "papers/cuckoo.hpp"
 #include "papers/cyclic.hpp"
 #include "papers/swapping.hpp"
+#include "tests/support/guard_exercise.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test::slotted_store_test {
@@ -26,9 +25,7 @@ hasher test_hash() {
     return hasher{hash_key{}, hash_kind::keyed};
 }
 
-std::string key_number(std::uint64_t number) {
-    return "key-" + std::to_string(number);
-}
+constexpr auto key_number = key_text;
 
 // Slots that fail on demand; a failed write was done or was not.
 class failing_slots {
@@ -104,25 +101,8 @@ TYPED_TEST(slotted_guard, a_guard_agrees_with_a_map_under_random_operations) {
     guarded guard{this->empty_filter(900, 6), this->both_};
     std::map<std::string, std::string> model;
     splitmix chance{3};
-    for (int step = 0; step < 20000; ++step) {
-        const std::string key = key_number(chance.below(1600));
-        const std::uint64_t what = chance.below(10);
-        if (what < 3 && model.size() < 900) {
-            const std::string value = std::to_string(chance());
-            ASSERT_TRUE(guard.put(key, value));
-            model[key] = value;
-        } else if (what < 5) {
-            ASSERT_TRUE(guard.erase(key));
-            model.erase(key);
-        } else {
-            const auto got = guard.get(key);
-            ASSERT_TRUE(got);
-            ASSERT_EQ(got->has_value(), model.contains(key)) << key;
-            if (got->has_value()) {
-                ASSERT_EQ(**got, model[key]);
-            }
-        }
-    }
+    expect_a_map(guard, model, chance, {.steps = 20000, .keys = 1600, .puts = 3, .erases = 2, .most_stored = 900});
+    if (this->HasFatalFailure()) return;
     EXPECT_EQ(guard.filter().stats().keys, model.size());
     EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
     const auto audited = guard.filter().audit(this->both_.remote());
@@ -258,34 +238,20 @@ TYPED_TEST(slotted_guard, a_filter_built_from_a_full_store_has_all_its_keys) {
 TEST_F(cuckooing_guard, a_key_seen_in_the_store_is_found_through_the_guard) {
     constexpr std::uint64_t keys = 3000;
     guarded guard{this->empty_filter(keys, 6), this->both_};
-    std::atomic<std::uint64_t> denied{0};
-    std::atomic<bool> done{false};
-    std::thread reader{[&] {
-        std::string value;
-        std::uint64_t absent_key = keys;
-        while (!done.load()) {
-            for (std::uint64_t i = 0; i < keys; ++i) {
-                const std::string key = key_number(i);
-                const auto there = this->store_.read({}, key, value);
-                if (there && *there && i % 5 != 0 && !guard.get(key)->has_value()) ++denied;
-                if (i % 3 == 0) (void)guard.get(key_number(++absent_key));
-            }
-        }
-    }};
-    std::vector<std::thread> writers;
-    for (unsigned w = 0; w < 3; ++w) {
-        writers.emplace_back([&, w] {
-            for (std::uint64_t i = w; i < keys; i += 3) {
-                ASSERT_TRUE(guard.put(key_number(i), "v"));
-                if (i % 5 != 0) continue;
-                ASSERT_TRUE(guard.erase(key_number(i)));
-            }
-        });
-    }
-    for (std::thread& each : writers) each.join();
-    done = true;
-    reader.join();
-    EXPECT_EQ(denied.load(), 0u);
+    std::string value;
+    std::uint64_t absent_key = keys;
+    const auto is_there = [&](std::uint64_t i) {
+        if (i % 3 == 0) (void)guard.get(key_number(++absent_key));
+        const auto there = this->store_.read({}, key_number(i), value);
+        return there && *there && i % 5 != 0;
+    };
+    const auto write = [&](std::uint64_t i) {
+        ASSERT_TRUE(guard.put(key_number(i), "v"));
+        if (i % 5 != 0) return;
+        ASSERT_TRUE(guard.erase(key_number(i)));
+    };
+    const unsigned threads = 3;
+    EXPECT_EQ(denied_while_writing(guard, keys, threads, is_there, write), 0u);
     EXPECT_EQ(guard.filter().stats().keys, keys - keys / 5);
     const auto audited = guard.filter().audit(this->both_.remote());
     EXPECT_TRUE(audited) << audited.error().message();

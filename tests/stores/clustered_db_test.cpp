@@ -13,7 +13,6 @@
 
 #include "genista/detail/base/random_source.hpp"
 #include "tests/stores/scratch.hpp"
-#include "tests/stores/unsynced_env.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 

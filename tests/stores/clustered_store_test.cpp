@@ -5,14 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <thread>
-#include <vector>
+#include <string>
 
 #include "genista/detail/base/random_source.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/guard/guarded.hpp"
 #include "tests/stores/scratch.hpp"
-#include "tests/stores/unsynced_env.hpp"
+#include "tests/support/guard_exercise.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
@@ -21,10 +20,6 @@ namespace {
 
 using rocks::clustered_options;
 using rocks::clustered_store;
-
-std::string key_number(std::uint64_t number) {
-    return "key-" + std::to_string(number);
-}
 
 clustered_options test_options() {
     clustered_options options;
@@ -55,26 +50,8 @@ TEST(clustered_store, a_guard_agrees_with_a_map_under_random_operations_across_r
     for (int life = 0; life < 3; ++life) {
         auto store = open_store(here.path());
         broom_guard guard = guard_of(*store);
-        for (int step = 0; step < scaled(6000, 200000); ++step) {
-            const std::string key = key_number(chance.below(3000));
-            const std::uint64_t what = chance.below(10);
-            if (what < 4) {
-                const std::string value = std::to_string(chance());
-                ASSERT_TRUE(guard.put(key, value));
-                model[key] = value;
-            } else if (what < 6) {
-                ASSERT_TRUE(guard.erase(key));
-                model.erase(key);
-            } else {
-                const auto got = guard.get(key);
-                ASSERT_TRUE(got);
-                const auto there = model.find(key);
-                ASSERT_EQ(got->has_value(), there != model.end()) << key;
-                if (got->has_value()) {
-                    ASSERT_EQ(**got, there->second);
-                }
-            }
-        }
+        expect_a_map(guard, model, chance, {.steps = scaled(6000, 200000), .keys = 3000});
+        if (HasFatalFailure()) return;
         EXPECT_EQ(guard.filter().stats().keys, model.size());
         const auto audited = guard.filter().audit(store->remote());
         EXPECT_TRUE(audited) << audited.error().message();
@@ -84,7 +61,7 @@ TEST(clustered_store, a_guard_agrees_with_a_map_under_random_operations_across_r
             return model.contains(std::string{key.text()});
         }));
         EXPECT_EQ(records, model.size());
-        for (std::uint64_t i = 3000; i < 6000; ++i) ASSERT_FALSE(guard.get(key_number(i))->has_value());
+        for (std::uint64_t i = 3000; i < 6000; ++i) ASSERT_FALSE(guard.get(key_text(i))->has_value());
         EXPECT_GT(guard.counters().wasted_reads, 0u);
         EXPECT_GT(guard.counters().local_negatives, 2900u);
     }
@@ -95,30 +72,14 @@ TEST(clustered_store, a_key_seen_in_the_store_is_found_through_the_guard) {
     auto store = open_store(here.path());
     broom_guard guard = guard_of(*store);
     const std::uint64_t keys = scaled<std::uint64_t>(2000, 50000);
-    std::atomic<std::uint64_t> denied{0}, seen{0};
-    std::atomic<bool> done{false};
-    std::thread reader{[&] {
-        std::string value;
-        while (!done.load()) {
-            for (std::uint64_t i = 0; i < keys; ++i) {
-                const std::string key = key_number(i);
-                const auto there = store->read(store->hash()(key), key, value);
-                if (!there || !*there) continue;
-                ++seen;
-                if (!guard.get(key)->has_value()) ++denied;
-            }
-        }
-    }};
-    std::vector<std::thread> writers;
-    for (unsigned w = 0; w < 2; ++w) {
-        writers.emplace_back([&, w] {
-            for (std::uint64_t i = w; i < keys; i += 2) EXPECT_TRUE(guard.put(key_number(i), "v"));
-        });
-    }
-    for (std::thread& each : writers) each.join();
-    done = true;
-    reader.join();
-    EXPECT_EQ(denied.load(), 0u);
+    std::string value;
+    const auto is_there = [&](std::uint64_t i) {
+        const auto there = store->read(store->hash()(key_text(i)), key_text(i), value);
+        return there && *there;
+    };
+    const auto write = [&](std::uint64_t i) { EXPECT_TRUE(guard.put(key_text(i), "v")); };
+    const unsigned threads = 2;
+    EXPECT_EQ(denied_while_writing(guard, keys, threads, is_there, write), 0u);
     EXPECT_TRUE(guard.filter().audit(store->remote()));
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/stores/guarded_db_world.hpp"
+#include "tests/stores/plain_program.hpp"
 #include "tests/support/scale.hpp"
 
 namespace genista::test::foreign_writes_test {
@@ -19,33 +20,12 @@ namespace {
 constexpr std::uint64_t some = 300;
 
 // A program without a guard: RocksDB with all families of the database.
-class plain_program {
-  public:
-    explicit plain_program(const std::string& path, std::uint64_t wal_kept_mb = 0) {
-        options_.env = unsynced_env();
-        options_.merge_operator = std::make_shared<appending>();
-        options_.WAL_size_limit_MB = wal_kept_mb;
-        std::vector<std::string> names;
-        EXPECT_OK(rocksdb::DB::ListColumnFamilies(options_, path, &names));
-        for (const std::string& each : names) families_.emplace_back(each, rocksdb::ColumnFamilyOptions{options_});
-        rocksdb::DB* raw = nullptr;
-        EXPECT_OK(rocksdb::DB::Open(options_, path, families_, &handles_, &raw));
-        db_.reset(raw);
-    }
-    plain_program(const plain_program&) = delete;
-    plain_program& operator=(const plain_program&) = delete;
-    ~plain_program() {
-        for (auto* each : handles_) db_->DestroyColumnFamilyHandle(each).PermitUncheckedError();
-        EXPECT_OK(db_->Close());
-    }
-    rocksdb::DB* operator->() { return db_.get(); }
-
-  private:
-    rocksdb::Options options_;
-    std::vector<rocksdb::ColumnFamilyDescriptor> families_;
-    std::vector<rocksdb::ColumnFamilyHandle*> handles_;
-    std::unique_ptr<rocksdb::DB> db_;
-};
+plain_program other_program(const std::string& path) {
+    rocksdb::Options options;
+    options.env = unsynced_env();
+    options.merge_operator = std::make_shared<appending>();
+    return {path, options};
+}
 
 std::string ours(std::uint64_t i) {
     return key_number(i);
@@ -54,13 +34,34 @@ std::string theirs(std::uint64_t i) {
     return key_number(100'000 + i);
 }
 
+using name_of = std::string (*)(std::uint64_t);
+
+// `some` keys of these names, in the database or by going past its guard.
+void put_all(rocksdb::DB& db, name_of name) {
+    const std::string value = name == ours ? "ours" : "theirs";
+    for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db.Put({}, name(i), value));
+}
+// The same in a table to ingest.
+std::string table_of_theirs(const scratch& folder) {
+    std::map<std::string, std::string> table;
+    for (std::uint64_t i = 0; i < some; ++i) table[theirs(i)] = "theirs";
+    write_table(folder.path("table.sst"), table);
+    return folder.path("table.sst");
+}
+
+void compact_all(rocksdb::DB& db) {
+    rocksdb::CompactRangeOptions all;
+    all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+    EXPECT_OK(db.CompactRange(all, nullptr, nullptr));
+}
+
 void make_store(const std::string& path) {
     const auto db = open_guarded(path);
-    for (std::uint64_t i = 0; i < some; ++i) ASSERT_TRUE(db->Put({}, ours(i), "ours").ok());
+    put_all(*db, ours);
     EXPECT_OK(db->Close());
 }
 
-std::uint64_t denied(guarded_db& db, std::string (*name)(std::uint64_t)) {
+std::uint64_t denied(guarded_db& db, name_of name) {
     std::uint64_t sum = 0;
     std::string value;
     for (std::uint64_t i = 0; i < some; ++i) sum += db.Get({}, name(i), &value).ok() ? 0u : 1u;
@@ -79,8 +80,8 @@ TEST(foreign_writes, of_another_program_are_found_at_the_next_opening) {
     const scratch folder;
     make_store(folder.path());
     {
-        plain_program other{folder.path()};
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(other->Put({}, theirs(i), "theirs"));
+        plain_program other = other_program(folder.path());
+        put_all(*other, theirs);
     }
     expect_whole(folder.path());
 }
@@ -89,7 +90,7 @@ TEST(foreign_writes, past_the_log_and_flushed_are_found_too) {
     const scratch folder;
     make_store(folder.path());
     {
-        plain_program other{folder.path()};
+        plain_program other = other_program(folder.path());
         rocksdb::WriteOptions past_the_log;
         past_the_log.disableWAL = true;
         for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(other->Put(past_the_log, theirs(i), "theirs"));
@@ -102,12 +103,10 @@ TEST(foreign_writes, by_a_file_taken_in_without_a_sequence_number) {
     const scratch folder;
     make_store(folder.path());
     {
-        std::map<std::string, std::string> table;
-        for (std::uint64_t i = 0; i < some; ++i) table[theirs(i)] = "theirs";
-        write_table(folder.path("table.sst"), table);
-        plain_program other{folder.path()};
+        const std::string table = table_of_theirs(folder);
+        plain_program other = other_program(folder.path());
         const auto before = other->GetLatestSequenceNumber();
-        EXPECT_OK(other->IngestExternalFile({folder.path("table.sst")}, {}));
+        EXPECT_OK(other->IngestExternalFile({table}, {}));
         EXPECT_EQ(other->GetLatestSequenceNumber(), before);
     }
     expect_whole(folder.path());
@@ -117,14 +116,10 @@ TEST(foreign_writes, in_a_file_that_was_compacted_afterwards) {
     const scratch folder;
     make_store(folder.path());
     {
-        std::map<std::string, std::string> table;
-        for (std::uint64_t i = 0; i < some; ++i) table[theirs(i)] = "theirs";
-        write_table(folder.path("table.sst"), table);
-        plain_program other{folder.path()};
-        EXPECT_OK(other->IngestExternalFile({folder.path("table.sst")}, {}));
-        rocksdb::CompactRangeOptions all;
-        all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-        EXPECT_OK(other->CompactRange(all, nullptr, nullptr));
+        const std::string table = table_of_theirs(folder);
+        plain_program other = other_program(folder.path());
+        EXPECT_OK(other->IngestExternalFile({table}, {}));
+        compact_all(*other);
     }
     expect_whole(folder.path());
 }
@@ -133,8 +128,8 @@ TEST(foreign_writes, since_a_log_that_was_thrown_away) {
     const scratch folder;
     make_store(folder.path());
     {
-        plain_program other{folder.path()};
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(other->Put({}, theirs(i), "theirs"));
+        plain_program other = other_program(folder.path());
+        put_all(*other, theirs);
         EXPECT_OK(other->Flush({}));
     }
     std::filesystem::remove_all(folder.path() + "/archive");
@@ -146,9 +141,9 @@ TEST(foreign_writes, between_two_snapshots_of_a_process_that_was_killed) {
     {
         // A copy of the files of a process that is still running, so the copy was never closed.
         const auto db = open_guarded(folder.path("live"));
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
+        put_all(*db, ours);
         EXPECT_TRUE(db->snapshotter().save());
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
+        put_all(db->base(), theirs);
         std::filesystem::copy(folder.path("live"), folder.path(), std::filesystem::copy_options::recursive);
     }
     const auto db = open_guarded(folder.path());
@@ -168,7 +163,7 @@ TEST(foreign_writes, are_not_what_a_killed_process_left_in_its_log) {
         options.rocksdb.create_missing_column_families = true;
         const auto db = open_guarded(folder.path("live"), options);
         auto* const other = db->family("other");
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
+        put_all(*db, ours);
         EXPECT_OK(db->Merge({}, ours(1), "more"));
         EXPECT_OK(db->Delete({}, ours(2)));
         EXPECT_OK(db->SingleDelete({}, ours(3)));
@@ -275,12 +270,8 @@ TEST_P(every_write, through_the_guard_is_no_foreign_one) {
     EXPECT_OURS(db->DestroyColumnFamilyHandle(made));
     // An import moves the store's sequence number up to the highest one of its files.
     {
-        rocksdb::Options plain;
-        plain.create_if_missing = true;
-        plain.env = unsynced_env();
-        rocksdb::DB* raw = nullptr;
-        ASSERT_TRUE(rocksdb::DB::Open(plain, folder.path("elsewhere"), &raw).ok());
-        const std::unique_ptr<rocksdb::DB> elsewhere{raw};
+        const auto elsewhere = open_plain(folder.path("elsewhere"));
+        ASSERT_NE(elsewhere, nullptr);
         for (int i = 0; i < 1000; ++i) EXPECT_OK(elsewhere->Put({}, key_number(static_cast<std::uint64_t>(i)), "v"));
         rocksdb::Checkpoint* exporting = nullptr;
         EXPECT_OK(rocksdb::Checkpoint::Create(elsewhere.get(), &exporting));
@@ -316,9 +307,9 @@ INSTANTIATE_TEST_SUITE_P(foreign_writes, every_write,
 TEST(foreign_writes, by_the_base_are_found_while_the_database_is_open) {
     const scratch folder;
     const auto db = open_guarded(folder.path());
-    for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
+    put_all(*db, ours);
     EXPECT_TRUE(db->look_for_foreign_writes());
-    for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
+    put_all(db->base(), theirs);
     EXPECT_GT(denied(*db, theirs), some / 2) << "the control: there was no look yet";
     EXPECT_FALSE(db->look_for_foreign_writes());
     EXPECT_EQ(db->counters().foreign_writes, 1u);
@@ -337,12 +328,9 @@ TEST(foreign_writes, by_the_base_are_found_while_the_database_is_open) {
 
 TEST(foreign_writes, by_the_base_are_repaired_by_the_snapshotters_thread) {
     const scratch folder;
-    auto options = test_options();
-    options.snapshotter.every = std::chrono::hours{1};
-    options.snapshotter.watch = std::chrono::milliseconds{2};
-    const auto db = open_guarded(folder.path(), options);
-    for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
-    for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
+    const auto db = open_guarded(folder.path(), watched_options(std::chrono::milliseconds{2}));
+    put_all(*db, ours);
+    put_all(db->base(), theirs);
     // The thread may have looked in the middle of the foreign writes. Then its next look finds the
     // rest.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
@@ -358,8 +346,8 @@ TEST(foreign_writes, survive_a_close_before_they_were_repaired) {
     const scratch folder;
     {
         const auto db = open_guarded(folder.path());
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
+        put_all(*db, ours);
+        put_all(db->base(), theirs);
         EXPECT_OK(db->Close());
         EXPECT_EQ(db->counters().foreign_writes, 1u);
     }
@@ -369,12 +357,10 @@ TEST(foreign_writes, survive_a_close_before_they_were_repaired) {
 TEST(foreign_writes, by_files_through_the_base_without_a_sequence_number) {
     const scratch folder;
     const auto db = open_guarded(folder.path());
-    std::map<std::string, std::string> table;
-    for (std::uint64_t i = 0; i < some; ++i) table[theirs(i)] = "theirs";
-    write_table(folder.path("table.sst"), table);
-    for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
+    const std::string table = table_of_theirs(folder);
+    put_all(*db, ours);
     const auto before = db->GetLatestSequenceNumber();
-    EXPECT_OK(db->base().IngestExternalFile({folder.path("table.sst")}, {}));
+    EXPECT_OK(db->base().IngestExternalFile({table}, {}));
     EXPECT_EQ(db->GetLatestSequenceNumber(), before + 1)
         << "the guard's note that its mark is void, and none for the file";
     EXPECT_FALSE(db->look_for_foreign_writes());
@@ -390,16 +376,12 @@ TEST(foreign_writes, by_files_through_the_base_that_were_compacted_before_a_kill
     const std::string image = folder.path("image");
     {
         const auto db = open_guarded(folder.path());
-        std::map<std::string, std::string> table;
-        for (std::uint64_t i = 0; i < some; ++i) table[theirs(i)] = "theirs";
-        write_table(folder.path("table.sst"), table);
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
-        EXPECT_OK(db->base().IngestExternalFile({folder.path("table.sst")}, {}));
+        const std::string table = table_of_theirs(folder);
+        put_all(*db, ours);
+        EXPECT_OK(db->base().IngestExternalFile({table}, {}));
         EXPECT_OK(db->Put({}, ours(0), "again"));
         EXPECT_OK(db->Flush({}));
-        rocksdb::CompactRangeOptions all;
-        all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-        EXPECT_OK(db->CompactRange(all, nullptr, nullptr));
+        compact_all(*db);
         EXPECT_OK(db->PauseBackgroundWork());
         std::filesystem::copy(folder.path(), image, std::filesystem::copy_options::recursive);
         EXPECT_OK(db->ContinueBackgroundWork());
@@ -412,7 +394,7 @@ TEST(foreign_writes, by_transactions_over_the_guarded_database) {
     const scratch folder;
     auto guard = open_guarded(folder.path());
     guarded_db* const db = guard.get();
-    for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
+    put_all(*db, ours);
     rocksdb::TransactionDB* raw = nullptr;
     EXPECT_OK(rocksdb::TransactionDB::WrapStackableDB(db, {}, {}, {db->DefaultColumnFamily()}, &raw));
     ASSERT_NE(raw, nullptr);
@@ -457,7 +439,7 @@ TEST(foreign_writes, that_delete_leave_records_which_the_first_query_removes) {
         auto options = test_options();
         options.guard.adapt = how;
         const auto db = open_guarded(folder.path(), options);
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
+        put_all(*db, ours);
         for (std::uint64_t i = 0; i < some; i += 3) EXPECT_OK(db->base().Delete({}, ours(i)));
         EXPECT_FALSE(db->look_for_foreign_writes());
         EXPECT_TRUE(db->repair());
@@ -477,7 +459,7 @@ TEST(foreign_writes, by_deleted_files_are_repaired_by_the_queries_that_meet_them
     const scratch folder;
     {
         const auto db = open_guarded(folder.path());
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
+        put_all(*db, ours);
         EXPECT_OK(db->Flush({}));
         EXPECT_OK(db->CompactRange({}, nullptr, nullptr));
         const std::string first = ours(0), last = ours(some);
@@ -525,18 +507,15 @@ TEST(foreign_writes, orphans_are_removed_beside_puts_of_the_same_keys) {
 // Reindexing while other threads put, delete, and write past the guard.
 TEST(foreign_writes, are_indexed_beside_writers_of_both_kinds) {
     const scratch folder;
-    auto options = test_options();
-    options.snapshotter.every = std::chrono::hours{1};
-    options.snapshotter.watch = std::chrono::milliseconds{1};
-    const auto db = open_guarded(folder.path(), options);
+    const auto db = open_guarded(folder.path(), watched_options(std::chrono::milliseconds{1}));
     std::thread writing{[&] {
         for (std::uint64_t i = 0; i < 4 * some; ++i) {
             EXPECT_OK(db->Put({}, ours(i % some), "ours"));
             if (i % 5 == 0) EXPECT_OK(db->Delete({}, ours((i + 7) % some)));
         }
-        for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
+        put_all(*db, ours);
     }};
-    for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
+    put_all(db->base(), theirs);
     writing.join();
     EXPECT_EQ(denied(*db, ours), 0u);
     while (true) {  // until the thread has looked at the last of them

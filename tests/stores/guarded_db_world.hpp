@@ -5,13 +5,13 @@
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/sst_file_writer.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "genista/stores/rocksdb/guarded_db.hpp"
 #include "tests/stores/scratch.hpp"
-#include "tests/stores/unsynced_env.hpp"
 
 namespace genista::test {
 
@@ -41,6 +41,14 @@ inline guarded_db_options test_options() {
     return options;
 }
 
+// The snapshotter's thread looks at the database so often, and takes no snapshot.
+inline guarded_db_options watched_options(std::chrono::milliseconds every) {
+    guarded_db_options options = test_options();
+    options.snapshotter.every = std::chrono::hours{1};
+    options.snapshotter.watch = every;
+    return options;
+}
+
 inline std::unique_ptr<guarded_db> open_guarded(const std::string& path, guarded_db_options options = test_options()) {
     auto opened = guarded_db::open(path, std::move(options));
     if (!opened) {
@@ -53,6 +61,14 @@ inline std::unique_ptr<guarded_db> open_guarded(const std::string& path, guarded
 inline std::string key_number(std::uint64_t number) {
     std::string digits = std::to_string(number);
     return "key-" + std::string(6 - std::min<std::size_t>(6, digits.size()), '0') + digits;
+}
+
+// How many of the first `keys` keys the filter of `db`, of either layout, denies.
+template <class Db>
+std::uint64_t denied_of(Db& db, std::uint64_t keys) {
+    std::uint64_t denied = 0;
+    for (std::uint64_t i = 0; i < keys; ++i) denied += db.may_contain(key_number(i)) ? 0u : 1u;
+    return denied;
 }
 
 // Writes a table to ingest.

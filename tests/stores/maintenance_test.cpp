@@ -11,6 +11,7 @@
 #include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "tests/stores/guarded_db_world.hpp"
+#include "tests/stores/plain_program.hpp"
 
 namespace genista::test::maintenance_test {
 namespace {
@@ -75,17 +76,12 @@ void expect_plain(const std::string& path) {
     options.env = unsynced_env();
     ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, path, &names).ok());
     EXPECT_EQ(names, (std::vector<std::string>{"default", "cities"}));
-    std::vector<rocksdb::ColumnFamilyDescriptor> families{{"default", options}, {"cities", {}}};
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    rocksdb::DB* opened = nullptr;
-    const auto status = rocksdb::DB::Open(options, path, families, &handles, &opened);
-    ASSERT_TRUE(status.ok()) << status.ToString();
-    const std::unique_ptr<rocksdb::DB> db{opened};
+    plain_program db{path, options};
+    ASSERT_TRUE(db.is_open());
     std::string value;
     for (int i = 0; i < keys; ++i)
         ASSERT_TRUE(db->Get({}, key_number(static_cast<std::uint64_t>(i)), &value).ok()) << i;
-    EXPECT_TRUE(db->Get({}, handles[1], "turin", &value).ok());
-    for (auto* each : handles) ASSERT_TRUE(db->DestroyColumnFamilyHandle(each).ok());
+    EXPECT_TRUE(db->Get({}, db.family("cities"), "turin", &value).ok());
 }
 
 TEST(store_audit, of_a_sound_store_finds_nothing_and_changes_nothing) {
@@ -331,10 +327,8 @@ TEST(unguard, without_the_merge_operator_loses_nothing) {
         ASSERT_TRUE(done) << done.error().message();
         rocksdb::Options options;
         options.merge_operator = std::make_shared<appending>();
-        rocksdb::DB* opened = nullptr;
-        const auto status = rocksdb::DB::Open(options, here.path(), &opened);
-        ASSERT_TRUE(status.ok()) << status.ToString();
-        const std::unique_ptr<rocksdb::DB> db{opened};
+        const auto db = open_plain(here.path(), options);
+        ASSERT_NE(db, nullptr);
         std::string value;
         ASSERT_TRUE(db->Get({}, "ada", &value).ok());
         EXPECT_EQ(value, "1815");

@@ -12,6 +12,7 @@
 #include "genista/detail/base/fail_point.hpp"
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
 #include "tests/stores/guarded_db_world.hpp"
+#include "tests/stores/plain_program.hpp"
 
 namespace genista::test::opening_test {
 namespace {
@@ -22,12 +23,8 @@ using ::testing::Test;
 
 // A database without genista.
 void make_plain(const std::string& path, std::uint64_t keys, const std::vector<std::string>& families = {}) {
-    rocksdb::Options options;
-    options.create_if_missing = true;
-    options.env = unsynced_env();
-    rocksdb::DB* made = nullptr;
-    ASSERT_TRUE(rocksdb::DB::Open(options, path, &made).ok());
-    const std::unique_ptr<rocksdb::DB> db{made};
+    const auto db = open_plain(path);
+    ASSERT_NE(db, nullptr);
     for (const std::string& name : families) {
         rocksdb::ColumnFamilyHandle* family = nullptr;
         ASSERT_TRUE(db->CreateColumnFamily({}, name, &family).ok());

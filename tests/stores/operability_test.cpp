@@ -9,6 +9,7 @@
 
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "tests/stores/guarded_db_world.hpp"
+#include "tests/stores/plain_program.hpp"
 #include "tests/support/exposition.hpp"
 
 namespace genista::test::operability_test {
@@ -66,12 +67,8 @@ clustered_db_options quiet_clustered_options(listener& heard) {
 }
 
 void make_plain(const std::string& path, int keys) {
-    rocksdb::Options options;
-    options.create_if_missing = true;
-    options.env = unsynced_env();
-    rocksdb::DB* made = nullptr;
-    ASSERT_TRUE(rocksdb::DB::Open(options, path, &made).ok());
-    const std::unique_ptr<rocksdb::DB> db{made};
+    const auto db = open_plain(path);
+    ASSERT_NE(db, nullptr);
     for (int i = 0; i < keys; ++i) ASSERT_TRUE(db->Put({}, "key-" + std::to_string(i), "v").ok());
 }
 

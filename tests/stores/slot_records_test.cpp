@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
+#include "tests/stores/plain_program.hpp"
 #include "tests/stores/scratch.hpp"
-#include "tests/stores/unsynced_env.hpp"
 #include "tests/support/failing_files.hpp"
 #include "tests/support/splitmix.hpp"
 
@@ -171,11 +171,8 @@ TEST(slot_records, a_path_with_other_content_is_refused_by_name_and_left_unchang
     std::filesystem::create_directory(folder);
     std::ofstream{folder + "/letter.txt"} << "text";
     {
-        rocksdb::Options options;
-        options.create_if_missing = true;
-        rocksdb::DB* made = nullptr;
-        ASSERT_TRUE(rocksdb::DB::Open(options, plain, &made).ok());
-        const std::unique_ptr<rocksdb::DB> db{made};
+        const auto db = open_plain(plain);
+        ASSERT_NE(db, nullptr);
         ASSERT_TRUE(db->Put({}, "ada", "1815").ok());
         const auto ours = rocks::clustered_store::open(store);
         ASSERT_TRUE(ours);

@@ -17,8 +17,8 @@
 #include "stores/rocksdb/slot_records.hpp"
 #include "support/guard/slotted_store.hpp"
 #include "tests/stores/scratch.hpp"
-#include "tests/stores/unsynced_env.hpp"
 #include "tests/support/failing_files.hpp"
+#include "tests/support/guard_exercise.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test::slotted_db_test {
@@ -29,9 +29,7 @@ using rocks::slot_records;
 using both_databases = slotted_store<clustered_store, slot_records>;
 static_assert(guarded_store<both_databases>);
 
-std::string key_number(std::uint64_t number) {
-    return "key-" + std::to_string(number);
-}
+constexpr auto key_number = key_text;
 
 rocks::slot_records_options slots_in(rocksdb::Env* env, bool cold = false) {
     rocks::slot_records_options options;
@@ -87,25 +85,8 @@ TYPED_TEST(slotted_db, a_guard_agrees_with_a_map_under_random_operations_across_
         const auto both = open_both(this->here_, slots_in(unsynced_env()));
         auto guard = this->guard_of(*both, 1500);
         EXPECT_EQ(guard.filter().stats().keys, model.size());
-        for (int step = 0; step < 3000; ++step) {
-            const std::string key = key_number(chance.below(2000));
-            const std::uint64_t what = chance.below(10);
-            if (what < 4 && model.size() < 1500) {
-                const std::string value = std::to_string(chance());
-                ASSERT_TRUE(guard.put(key, value));
-                model[key] = value;
-            } else if (what < 6) {
-                ASSERT_TRUE(guard.erase(key));
-                model.erase(key);
-            } else {
-                const auto got = guard.get(key);
-                ASSERT_TRUE(got);
-                ASSERT_EQ(got->has_value(), model.contains(key)) << key;
-                if (got->has_value()) {
-                    ASSERT_EQ(**got, model[key]);
-                }
-            }
-        }
+        expect_a_map(guard, model, chance, {.steps = 3000, .keys = 2000, .most_stored = 1500});
+        if (this->HasFatalFailure()) return;
         for (std::uint64_t i = 2000; i < 6000; ++i) ASSERT_FALSE(guard.get(key_number(i))->has_value());
         EXPECT_GT(guard.counters().wasted_reads, 0u);
         EXPECT_EQ(guard.counters().adapts > 0, TypeParam::name != "cuckoo");

@@ -237,16 +237,10 @@ TEST(bench_cli, the_table_fits_a_page_and_a_json_file_is_written_beside_it) {
     const tool_run run = run_tool({"bench", "--keys", "2e4", "--rounds", "1", "--lookups", "5000", "--json", path});
     ASSERT_EQ(run.status, 0) << run.err;
     EXPECT_EQ(nlohmann::json::parse(contents(path)).at("sizes").at(0).at("filters").size(), 16u);
-    for (const char* word :
-         {"keyed hash", "1 thread,", "1 round", "bits_over_optimal", "negative_batch", "cuckoo_partial", "floor",
-          "blocked_bloom", "over floor", "over cuckoo_partial", "over blocked_bloom"}) {
-        EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
-    }
-    std::size_t begin = 0;
-    for (std::size_t end = run.out.find('\n'); end != std::string::npos; end = run.out.find('\n', begin)) {
-        EXPECT_LE(end - begin, 120u) << run.out.substr(begin, end - begin);
-        begin = end + 1;
-    }
+    expect_words(run.out,
+                 {"keyed hash", "1 thread,", "1 round", "bits_over_optimal", "negative_batch", "cuckoo_partial",
+                  "floor", "blocked_bloom", "over floor", "over cuckoo_partial", "over blocked_bloom"});
+    expect_page_width(run.out);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST(bench_compare_cli, files_that_are_not_reports_are_refused_before_the_work) 
         expect_refused({"bench", "--keys", "1e8", "--compare", path}, path, why);
     };
     expect_refused({"bench", "--compare", scratch / "missing.json"}, scratch / "missing.json", "cannot be read");
-    expect_refused({"bench", "--compare", scratch.path().string()}, scratch.path().string(), "cannot be read");
+    expect_refused({"bench", "--compare", scratch.folder().string()}, scratch.folder().string(), "cannot be read");
     refused("", "not JSON");
     refused("{\"format\":", "not JSON");
     refused("[1,2]", "not a JSON object");

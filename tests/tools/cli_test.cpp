@@ -184,7 +184,7 @@ TEST(cli, the_nearest_known_name_is_suggested) {
 TEST(cli, a_json_file_that_cannot_be_written_is_refused_before_the_work) {
     const scratch_folder scratch;
     expect_refused({"bench", "--json", scratch / "missing/x.json"}, scratch / "missing/x.json", "cannot be written");
-    expect_refused({"bench", "--json", scratch.path().string()}, scratch.path().string(), "folder");
+    expect_refused({"bench", "--json", scratch.folder().string()}, scratch.folder().string(), "folder");
     expect_refused({"bench", "--json", ""}, "''", "- for stdout");
     expect_refused({"lab", "run", "broom-words", "--json", scratch / "a/b"}, scratch / "a/b", "cannot be written");
 }

@@ -2,6 +2,7 @@
 // what needs one.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -39,6 +40,20 @@ inline const json& row_of(const json& phase, const std::string& filter) {
         if (row.at("filter") == filter) return row;
     }
     throw std::out_of_range{filter};
+}
+
+// These counts of every row of every phase, of a run of `genista compare` with --json -.
+inline std::vector<std::uint64_t> counts_of(const arguments& line, const std::vector<std::string>& names) {
+    const tool_run run = run_tool(line);
+    EXPECT_EQ(run.status, 0) << run.err;
+    std::vector<std::uint64_t> all;
+    const json document = run.json();
+    for (const json& phase : document.at("phases")) {
+        for (const json& row : phase.at("rows")) {
+            for (const std::string& name : names) all.push_back(row.at(name));
+        }
+    }
+    return all;
 }
 
 // Runs a line of the shell, in which $GENISTA is the tool: for pipes, limits and signals. -1 if a

@@ -166,17 +166,7 @@ TEST(compare_cli, an_attack_finds_the_false_positives_of_rocksdbs_own_filters) {
 
 TEST(compare_cli, a_seed_repeats_the_counts) {
     const auto counts = [](const char* seed) {
-        const tool_run run = run_tool(small_compare({"--seed", seed, "--filters", "bloom,broom"}));
-        EXPECT_EQ(run.status, 0) << run.err;
-        std::vector<std::uint64_t> all;
-        const json document = run.json();
-        for (const json& phase : document.at("phases")) {
-            for (const json& row : phase.at("rows")) {
-                all.push_back(row.at("absent"));
-                all.push_back(row.at("wasted_reads"));
-            }
-        }
-        return all;
+        return counts_of(small_compare({"--seed", seed, "--filters", "bloom,broom"}), {"absent", "wasted_reads"});
     };
     EXPECT_EQ(counts("3"), counts("3"));
     EXPECT_NE(counts("3"), counts("4"));
@@ -192,24 +182,16 @@ TEST(compare_cli, the_tables_fit_a_page_and_json_and_report_are_written_beside_t
     const std::string page = contents(scratch / "compare.html");
     EXPECT_NE(page.find("<html"), std::string::npos);
     EXPECT_NE(page.find("half present"), std::string::npos);
-    for (const char* word : {"zipf", "uniform", "half present", "rocksdb_ribbon", "wasted", "denied", "compare.html"})
-        EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
-    std::size_t begin = 0;
-    for (std::size_t end = run.out.find('\n'); end != std::string::npos; end = run.out.find('\n', begin)) {
-        if (!run.out.substr(begin).starts_with("Report: ")) {
-            EXPECT_LE(end - begin, 126u) << run.out.substr(begin, end - begin);  // in bytes: µ and quotes take more
-        }
-        begin = end + 1;
-    }
+    expect_words(run.out, {"zipf", "uniform", "half present", "rocksdb_ribbon", "wasted", "denied", "compare.html"});
+    expect_page_width(run.out, 126);  // in bytes: µ and quotes take more
 }
 
 TEST(compare_cli, help_names_every_option_and_has_an_example) {
     const tool_run run = run_tool({"compare", "--help"});
     EXPECT_EQ(run.status, 0);
-    for (const char* word :
-         {"--keys", "--queries", "--store", "--layout", "--filters", "--error-rate", "--bits-per-key", "--cache-mb",
-          "--value-bytes", "--attack", "--threads", "--json", "--report", "Example:\n  genista compare"})
-        EXPECT_NE(run.out.find(word), std::string::npos) << word;
+    expect_words(run.out, {"--keys", "--queries", "--store", "--layout", "--filters", "--error-rate", "--bits-per-key",
+                           "--cache-mb", "--value-bytes", "--attack", "--threads", "--json", "--report",
+                           "Example:\n  genista compare"});
 }
 
 TEST(compare_cli, options_that_make_no_sense_are_refused) {

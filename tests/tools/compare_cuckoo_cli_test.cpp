@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "compare_cli.hpp"
 
@@ -112,19 +111,9 @@ TEST(compare_cuckoo_cli, a_replay_attack_costs_only_the_filter_that_does_not_lea
 
 TEST(compare_cuckoo_cli, a_seed_repeats_the_counts) {
     const auto counts = [](const char* seed) {
-        const tool_run run =
-            run_tool({"compare", "--number-of-keys", "8000", "--number-of-queries", "20000", "--value-bytes", "8",
-                      "--filters", all_of_family, "--bits-per-key", "42", "--seed", seed, "--json", "-"});
-        EXPECT_EQ(run.status, 0) << run.err;
-        std::vector<std::uint64_t> all;
-        const json document = run.json();
-        for (const json& phase : document.at("phases")) {
-            for (const json& row : phase.at("rows")) {
-                all.push_back(row.at("wasted_reads"));
-                all.push_back(row.at("remote_reads"));
-            }
-        }
-        return all;
+        return counts_of({"compare", "--number-of-keys", "8000", "--number-of-queries", "20000", "--value-bytes", "8",
+                          "--filters", all_of_family, "--bits-per-key", "42", "--seed", seed, "--json", "-"},
+                         {"wasted_reads", "remote_reads"});
     };
     const auto first = counts("3");
     EXPECT_EQ(first, counts("3"));
@@ -160,12 +149,9 @@ TEST(compare_cuckoo_cli, the_tables_fit_a_page_and_report_what_was_learnt) {
         run_tool({"compare", "--number-of-keys", "3000", "--number-of-queries", "20000", "--value-bytes", "8",
                   "--filters", "none,rocksdb_ribbon,cuckoo,cuckooing,cyclic1,cyclic2,cyclic3,swapping,broom"});
     ASSERT_EQ(run.status, 0) << run.err;
-    for (const char* word :
-         {"cuckooing", "cyclic3", "swapping", "Repaired false positives, and the reads of R to learn: "})
-        EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
-    std::istringstream all{run.out};
-    for (std::string line; std::getline(all, line);)
-        EXPECT_LE(line.size(), 126u) << line;  // in bytes: µ and quotes take more
+    expect_words(run.out,
+                 {"cuckooing", "cyclic3", "swapping", "Repaired false positives, and the reads of R to learn: "});
+    expect_page_width(run.out, 126);  // in bytes: µ and quotes take more
     const std::string help = run_tool({"compare", "--help"}).out;
     for (const char* name : family) EXPECT_NE(help.find(name), std::string::npos) << name;
 }

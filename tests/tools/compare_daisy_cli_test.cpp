@@ -87,9 +87,8 @@ TEST_F(compare_daisy_cli, the_table_has_their_rows_and_only_one_learns_from_an_a
     const tool_run run = run_tool(compare(attacked));
     ASSERT_EQ(run.status, 0) << run.err;
     EXPECT_EQ(run.err, "");
-    for (const char* word : {"zipf: ", "uniform: ", "half present: ", "replay attack: ", "\ndaisy_bloom ",
-                             "\ndaisy_broom ", "bits a key for each filter", "Repaired false positives"})
-        EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
+    expect_words(run.out, {"zipf: ", "uniform: ", "half present: ", "replay attack: ", "\ndaisy_bloom ",
+                           "\ndaisy_broom ", "bits a key for each filter", "Repaired false positives"});
     const tool_run again = run_tool(compare(joined(attacked, {"--json", "-"})));
     ASSERT_EQ(again.status, 0) << again.err;
     const json document = again.json();

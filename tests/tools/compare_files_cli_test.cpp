@@ -53,7 +53,7 @@ TEST(compare_files_cli, bad_files_are_refused_by_name_and_line) {
     refused("a\nb\n" + std::string(65537, 'x') + "\n", "line 3", "65536 bytes");
     refused("a\n" + std::string(300'000, 'x'), "line 2", "65536 bytes");
     expect_refused({"compare", "--keys", scratch / "missing"}, scratch / "missing", "No such file");
-    expect_refused({"compare", "--keys", scratch.path().string()}, "it is a folder", "name a file");
+    expect_refused({"compare", "--keys", scratch.folder().string()}, "it is a folder", "name a file");
 
     put_contents(scratch / "keys", "a\n");
     put_contents(scratch / "empty", "");

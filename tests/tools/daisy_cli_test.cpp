@@ -46,8 +46,7 @@ TEST(daisy_cli, trains_a_model_and_sizes_filters_by_it) {
 
     const tool_run page = run_tool({"daisy", "size", "--model", scratch / "hosts.model"});
     EXPECT_EQ(page.status, 0) << page.err;
-    for (const char* word : {"LB", "n+", "tuned parameter", "daisy_fingerprint", "broom"})
-        EXPECT_NE(page.out.find(word), std::string::npos) << word;
+    expect_words(page.out, {"LB", "n+", "tuned parameter", "daisy_fingerprint", "broom"});
 }
 
 TEST(daisy_cli, chooses_a_size_and_prints_the_settings) {

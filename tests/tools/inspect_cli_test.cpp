@@ -142,14 +142,13 @@ TEST(inspect_cli, reads_the_filter_that_is_only_built) {
 }
 
 // Both ways: the document, and the table, which is said to be of one page's width.
-nlohmann::json inspected(const std::string& path, std::initializer_list<const char*> words) {
+nlohmann::json inspected(const std::string& path, const std::vector<std::string>& words) {
     const tool_run run = run_tool({"inspect", path, "--json"}), table = run_tool({"inspect", path});
     EXPECT_EQ(run.status, 0) << path << run.err;
     EXPECT_EQ(table.status, 0) << path << table.err;
-    for (const char* word : words) EXPECT_NE(table.out.find(word), std::string::npos) << word << "\n" << table.out;
+    expect_words(table.out, words);
     EXPECT_EQ(table.out.find("does not know"), std::string::npos) << table.out;
-    std::istringstream lines{table.out};
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
+    expect_page_width(table.out);
     return run.status == 0 ? run.json() : nlohmann::json{};
 }
 
@@ -310,7 +309,7 @@ TEST(inspect_cli, what_is_not_a_readable_file_is_refused) {
     const scratch_folder scratch;
     put_contents(scratch / "empty", "");
     put_contents(scratch / "text", std::string(1000, 'a'));
-    for (const std::string& path : {scratch / "missing", scratch / "empty", scratch / "text", scratch.path().string(),
+    for (const std::string& path : {scratch / "missing", scratch / "empty", scratch / "text", scratch.folder().string(),
                                     std::string{"/dev/null"}, std::string{}}) {
         expect_refused({"inspect", path}, path, "");
     }

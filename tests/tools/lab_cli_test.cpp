@@ -30,16 +30,16 @@ TEST(lab_cli, list_names_every_promise_once) {
     EXPECT_TRUE(ids.contains("ppr-reduction"));
 }
 
-// genista lab is a program beside genista (tools/genista/lab_call.hpp): wherever genista is called
+// genista lab is a program beside genista (tools/genista/main.cpp): wherever genista is called
 // from, and by whatever name.
 TEST(lab_cli, the_program_behind_it_is_found_through_a_link_and_named_if_missing) {
     const scratch_folder folder;
-    std::filesystem::create_symlink(built_tool, folder.path() / "g");
+    std::filesystem::create_symlink(built_tool, folder.folder() / "g");
     const tool_run linked = run_tool({"lab", "run", "--help"}, folder / "g");
     EXPECT_EQ(linked.status, 0) << linked.err;
     EXPECT_NE(linked.out.find("Usage: genista lab run"), std::string::npos) << linked.out;
 
-    std::filesystem::copy_file(built_tool, folder.path() / "genista");
+    std::filesystem::copy_file(built_tool, folder.folder() / "genista");
     const tool_run alone = run_tool({"lab", "list"}, folder / "genista");
     EXPECT_EQ(alone.status, 1);
     EXPECT_EQ(alone.out, "");
@@ -77,9 +77,7 @@ TEST(lab_cli, run_prints_measured_beside_promised_and_writes_the_file) {
     const scratch_folder scratch;
     const tool_run run = run_tool({"lab", "run", "broom-words", "--quick", "--json", scratch / "lab.json"});
     ASSERT_EQ(run.status, 0) << run.err;
-    for (const char* word : {"broom-words: kept", "promised", "measured", "control"}) {
-        EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
-    }
+    expect_words(run.out, {"broom-words: kept", "promised", "measured", "control"});
     EXPECT_EQ(nlohmann::json::parse(contents(scratch / "lab.json")).at("experiments").size(), 1u);
 }
 

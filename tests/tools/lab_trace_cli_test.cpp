@@ -12,9 +12,7 @@ TEST(lab_trace_cli, a_trace_is_described_in_a_table_and_in_json) {
     const arguments line{"lab", "trace", scratch / "net-a.csv", "--columns", "src,dst"};
     const tool_run table = run_tool(line);
     ASSERT_EQ(table.status, 0) << table.err;
-    for (const char* word : {"net-a", "accesses", "seen once", "66.7 %", "25.0 %", "x,y | z,y | x,q"}) {
-        EXPECT_NE(table.out.find(word), std::string::npos) << word << "\n" << table.out;
-    }
+    expect_words(table.out, {"net-a", "accesses", "seen once", "66.7 %", "25.0 %", "x,y | z,y | x,q"});
     const tool_run run = run_tool(joined(line, {"--json", "-"}));
     ASSERT_EQ(run.status, 0) << run.err;
     const json traces = run.json().at("traces");
@@ -84,7 +82,7 @@ TEST(lab_trace_cli, an_experiment_that_replays_no_trace_takes_none) {
     put_contents(scratch / "own", "a\n");
     const arguments run{"lab", "run", "broom-words", "--quick"};
     expect_refused(joined(run, {"--trace", scratch / "own"}), scratch / "own", "broom-words replays no trace");
-    expect_refused(joined(run, {"--data", scratch.path().string()}), scratch.path().string(), "replays no trace");
+    expect_refused(joined(run, {"--data", scratch.folder().string()}), scratch.folder().string(), "replays no trace");
     expect_refused(joined(run, {"--trace", scratch / "own", "--columns", "1"}), scratch / "own", "replays no trace");
 }
 

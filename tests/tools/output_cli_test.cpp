@@ -22,7 +22,7 @@ arguments small_compare(const arguments& more) {
 TEST(output_cli, a_page_is_a_file_and_anything_else_is_refused_before_the_work) {
     const scratch_folder scratch;
     expect_refused(small_compare({"--report", "/dev/null"}), "/dev/null", "not a regular file");
-    expect_refused(small_compare({"--report", scratch.path().string()}), scratch.path().string(), "folder");
+    expect_refused(small_compare({"--report", scratch.folder().string()}), scratch.folder().string(), "folder");
     std::filesystem::create_symlink(scratch / "nowhere", scratch / "link");
     for (const char* option : {"--report", "--json"})
         expect_refused(small_compare({option, scratch / "link"}), scratch / "link", "a link to nothing");
@@ -99,7 +99,7 @@ TEST(output_cli, no_output_replaces_an_input_or_another_output) {
 TEST(output_cli, two_names_of_one_new_file_are_one_file) {
     const scratch_folder scratch;
     put_contents(scratch / "log", "a\nb\n");
-    const std::string here = "cd '" + scratch.path().string() + "' && $GENISTA ";
+    const std::string here = "cd '" + scratch.folder().string() + "' && $GENISTA ";
     for (const char* line :
          {"daisy train --inserts log --queries log --out new --json ./new",
           "compare --number-of-keys 500 --filters none --json new --report ./new",

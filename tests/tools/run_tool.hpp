@@ -8,37 +8,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace genista::test {
-
-// A temporary folder, removed in the destructor.
-class scratch_folder {
-  public:
-    scratch_folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "genista-tool-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) std::abort();
-        path_ = name;
-    }
-    ~scratch_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-
-    [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 [[nodiscard]] inline std::string contents(const std::string& path) {
     std::ifstream file{path, std::ios::binary};
@@ -89,6 +70,18 @@ inline constexpr const char* built_tool = GENISTA_BINARY_DIR "/bin/genista";
     return run;
 }
 
+inline void expect_words(const std::string& text, const std::vector<std::string>& words) {
+    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
+}
+
+// No line takes more bytes. A path may be longer, so the line of a report is left out.
+inline void expect_page_width(const std::string& text, std::size_t widest = 120) {
+    std::istringstream lines{text};
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("Report: ")) EXPECT_LE(line.size(), widest) << line;
+    }
+}
+
 // The contract for bad input: status 2, nothing on stdout, one line on stderr with the value and
 // what is allowed.
 inline void expect_refused(const std::vector<std::string>& arguments, const std::string& value,
@@ -98,8 +91,8 @@ inline void expect_refused(const std::vector<std::string>& arguments, const std:
     for (const std::string& each : arguments) line += each + " ";
     EXPECT_EQ(run.status, 2) << line;
     EXPECT_EQ(run.out, "") << line;
-    EXPECT_NE(run.err.find(value), std::string::npos) << line << "\n" << run.err;
-    EXPECT_NE(run.err.find(allowed), std::string::npos) << line << "\n" << run.err;
+    SCOPED_TRACE(line);
+    expect_words(run.err, {value, allowed});
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/cpu.hpp"
 #include "genista/version.hpp"
-#include "names.hpp"
+#include "options.hpp"
 
 namespace genista::tool {
 namespace {

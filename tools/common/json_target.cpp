@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -131,6 +133,13 @@ result<void> write_json(const std::string& path, const nlohmann::json& document)
 
 result<void> write_json(const std::string& path, const nlohmann::ordered_json& document) {
     return write_text(path, dump(document));
+}
+
+exit_status publish(const std::string& path, const std::string& text, const nlohmann::ordered_json& document) {
+    if (!owns_stdout(path)) fmt::print("{}", text);
+    if (path.empty()) return exit_status::ok;
+    const result<void> written = write_json(path, document);
+    return written ? exit_status::ok : complain(exit_status::failed, written.error().message());
 }
 
 std::string where_the_report_is(const std::string& path) {

@@ -1,11 +1,12 @@
-// Files for results: --json, --report, --html, --out. Checked before the work, written after it,
-// whole or not at all.
+// Where results go: --json, --report, --html, --out. Files are checked before the work, and written
+// after it, whole or not at all.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "command.hpp"
 #include "genista/base/result.hpp"
 
 namespace genista::tool {
@@ -28,6 +29,11 @@ struct named_path {
 // "-" is stdout. An existing file is replaced, and kept if the new one cannot be written.
 [[nodiscard]] result<void> write_json(const std::string& path, const nlohmann::json& document);
 [[nodiscard]] result<void> write_json(const std::string& path, const nlohmann::ordered_json& document);
+
+// The end of a command: prints `text`, unless stdout is for the JSON, and then writes the document
+// if `path` is not empty.
+[[nodiscard]] exit_status publish(const std::string& path, const std::string& text,
+                                  const nlohmann::ordered_json& document);
 
 // "Report: /where/it/is\n"
 [[nodiscard]] std::string where_the_report_is(const std::string& path);

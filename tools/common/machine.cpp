@@ -1,12 +1,15 @@
 // Facts from /proc and /sys; what is missing there is "unknown", never an error. See machine.hpp.
 #include "machine.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <thread>
 
@@ -79,10 +82,27 @@ machine_facts this_machine() {
             .huge_pages = huge_page_setting()};
 }
 
+nlohmann::ordered_json to_json(const machine_facts& facts) {
+    return {{"cpu", facts.cpu},           {"cores", facts.cores},   {"isa", facts.isa},
+            {"compiler", facts.compiler}, {"caches", facts.caches}, {"huge_pages", facts.huge_pages}};
+}
+
 std::uint64_t physical_memory_bytes() {
     const long pages = ::sysconf(_SC_PHYS_PAGES), page_bytes = ::sysconf(_SC_PAGESIZE);
     if (pages <= 0 || page_bytes <= 0) return 0;
     return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+}
+
+std::uint64_t free_bytes(const std::string& path) noexcept {
+    struct statvfs found {};
+    if (::statvfs(path.c_str(), &found) != 0) return 0;
+    return std::uint64_t{found.f_bavail} * found.f_frsize;
+}
+
+bool takes_direct_reads(const std::string& file) noexcept {
+    const int opened = ::open(file.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+    if (opened >= 0) ::close(opened);
+    return opened >= 0;
 }
 
 }  // namespace genista::tool

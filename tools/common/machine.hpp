@@ -1,7 +1,9 @@
-// The machine of a run: what is needed to judge its times. No names, no dates.
+// The machine of a run: what is needed to judge its times (no names, no dates), and how much memory
+// and disk there is.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -17,8 +19,15 @@ struct machine_facts {
 };
 
 [[nodiscard]] machine_facts this_machine();
+[[nodiscard]] nlohmann::ordered_json to_json(const machine_facts& facts);
 
 // Bytes of RAM, 0 if the system does not say.
 [[nodiscard]] std::uint64_t physical_memory_bytes();
+
+// Bytes that may still be written where `path` is; 0 if the system does not say.
+[[nodiscard]] std::uint64_t free_bytes(const std::string& path) noexcept;
+
+// Does the file system of this file take reads past the page cache? Tries it.
+[[nodiscard]] bool takes_direct_reads(const std::string& file) noexcept;
 
 }  // namespace genista::tool

@@ -1,14 +1,17 @@
-// The bar. See progress.hpp.
+// The bar and the lines. See progress.hpp.
 #include "progress.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
+
+#include "table.hpp"
 
 namespace genista::tool {
 namespace {
@@ -56,6 +59,36 @@ void progress::update(double share) {
     const std::string bar = std::string(done, '=') + std::string(width - done, ' ');
     std::fprintf(stderr, "\r\033[K[%s] %3.0f%% %.*s", bar.c_str(), share * 100, static_cast<int>(room - width),
                  label_.c_str());
+}
+
+void heartbeat::line(std::string_view text) {
+    fmt::print(stderr, "genista: {}\n", text);
+    std::fflush(stderr);
+    last_line_ = clock::now();
+}
+
+void heartbeat::update(std::string_view stage, std::uint64_t done, std::uint64_t all) {
+    if (stage != stage_) {
+        end_stage();
+        stage_ = stage;
+        begun_ = clock::now();
+        if (!bar_.is_drawn()) line(fmt::format("{}: about {} keys", stage_, grouped(all)));
+    }
+    const double share = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
+    const std::string figures = fmt::format("{}: {} of about {} keys", stage_, grouped(done), grouped(all));
+    if (bar_.is_drawn()) {
+        bar_.update(share, figures);
+    } else if (clock::now() - last_line_ >= between_lines) {
+        const std::chrono::duration<double> since = clock::now() - begun_;
+        line(fmt::format("{}, {:.0f} %, {:.0f} s", figures, 100 * share, since.count()));
+    }
+}
+
+void heartbeat::end_stage() {
+    if (stage_.empty()) return;
+    const std::chrono::duration<double> since = clock::now() - begun_;
+    if (!bar_.is_drawn()) line(fmt::format("{}: done in {:.1f} s", stage_, since.count()));
+    stage_.clear();
 }
 
 }  // namespace genista::tool

@@ -1,8 +1,7 @@
-// The folder, the thread that waits for signals, and facts about the disk. See scratch.hpp.
+// The folder, and the thread that waits for signals. See scratch.hpp.
 #include "scratch.hpp"
 
 #include <fcntl.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,18 +73,6 @@ void scratch::watch() {
     ::sigaction(which, &end, nullptr);
     ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
     ::raise(which);
-}
-
-std::uint64_t free_bytes(const std::string& path) noexcept {
-    struct statvfs found {};
-    if (::statvfs(path.c_str(), &found) != 0) return 0;
-    return std::uint64_t{found.f_bavail} * found.f_frsize;
-}
-
-bool takes_direct_reads(const std::string& file) noexcept {
-    const int opened = ::open(file.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
-    if (opened >= 0) ::close(opened);
-    return opened >= 0;
 }
 
 }  // namespace genista::tool

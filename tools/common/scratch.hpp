@@ -9,7 +9,6 @@
 #include <csignal>
 
 #include <atomic>
-#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -40,11 +39,5 @@ class scratch {
     std::atomic<bool> done_{false};
     std::thread watcher_;
 };
-
-// Bytes that may still be written where `path` is; 0 if the system does not say.
-[[nodiscard]] std::uint64_t free_bytes(const std::string& path) noexcept;
-
-// Does the file system of this file take reads past the page cache? Tries it.
-[[nodiscard]] bool takes_direct_reads(const std::string& file) noexcept;
 
 }  // namespace genista::tool

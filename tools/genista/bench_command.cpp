@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,13 +12,12 @@
 
 #include "bench/compare.hpp"
 #include "bench/keys.hpp"
+#include "bench/measure.hpp"
 #include "bench/report.hpp"
-#include "bench/size_run.hpp"
 #include "commands.hpp"
 #include "filters.hpp"
 #include "json_target.hpp"
 #include "machine.hpp"
-#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 
@@ -74,20 +72,6 @@ Example:
   genista bench --filters bloom,blocked_bloom --keys 1e6 --error-rate 1/256 --json bench.json
   genista bench --filters broom,cuckoo_partial --sizes 1e6,1e8 --threads 1,2 --mix 90/10 --churn 1 --compare bench.json)";
 
-std::vector<const filter_entry*> named_filters(const std::vector<std::string>& names) {
-    std::vector<const filter_entry*> chosen;
-    for (const std::string& name : names) {
-        const filter_entry* found = find_filter(name);
-        if (found == nullptr) {
-            throw CLI::ValidationError{"--filters", unknown_name(name, "filter", filter_names())};
-        }
-        if (std::ranges::find(chosen, found) != chosen.end())
-            throw CLI::ValidationError{"--filters", named_twice(name)};
-        chosen.push_back(found);
-    }
-    return chosen;
-}
-
 hash_kind named_hash(const std::string& name) {
     if (name == "keyed") return hash_kind::keyed;
     if (name == "trusted") return hash_kind::trusted;
@@ -123,9 +107,7 @@ std::uint64_t update_percent(const std::string& text) {
 }
 
 double churn_factor(const std::string& text) {
-    double factor = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), factor);
-    if (status == std::errc{} && end == text.data() + text.size() && factor >= 0 && factor <= 1000) return factor;
+    if (const auto factor = parse_number(text, 0, 1000)) return *factor;
     throw CLI::ValidationError{"--churn", fmt::format("'{}' is not a number from 0 to 1000", text)};
 }
 
@@ -178,20 +160,18 @@ exit_status run_bench(const bench_request& asked) {
         document["compared"] = bench::to_json(bench::compare(*asked.old_run, *now));
         page += bench::to_text(asked.old_path, *asked.old_run, *now);
     }
-    if (!owns_stdout(asked.json)) fmt::print("{}", page);
-    if (asked.json.empty()) return exit_status::ok;
-    const result<void> written = write_json(asked.json, document);
-    return written ? exit_status::ok : complain(exit_status::failed, written.error().message());
+    return publish(asked.json, page, document);
 }
 
 void add_filters_option(CLI::App& app, const std::shared_ptr<bench_request>& asked) {
     for (const filter_entry& each : all_filters()) asked->filters.push_back(&each);
-    app.add_option_function<std::vector<std::string>>(
-           "--filters", [asked](const std::vector<std::string>& names) { asked->filters = named_filters(names); },
-           fmt::format("filters to compare, separated by commas: {}", fmt::join(filter_names(), ", ")))
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("A,B")
+    const std::vector<std::string> known = filter_names();
+    const auto take = [asked, known](const std::vector<std::size_t>& chosen) {
+        asked->filters.clear();
+        for (const std::size_t place : chosen) asked->filters.push_back(find_filter(known[place]));
+    };
+    add_filter_names(app, fmt::format("filters to compare, separated by commas: {}", fmt::join(known, ", ")), known,
+                     take)
         ->default_str("all");
 }
 

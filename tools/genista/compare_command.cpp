@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,18 +11,16 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "compare/attack.hpp"
 #include "compare/databases.hpp"
 #include "compare/report.hpp"
 #include "compare/request.hpp"
 #include "compare/run_phase.hpp"
 #include "compare/workload.hpp"
-#include "daisy/commands.hpp"
 #include "genista/filters/broom.hpp"
 #include "json_target.hpp"
 #include "lab/report/guard_page.hpp"
 #include "lab/workloads/key_file.hpp"
-#include "names.hpp"
+#include "machine.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "scratch.hpp"
@@ -68,24 +65,9 @@ std::vector<std::string> all_filter_names() {
     return names;
 }
 
-std::vector<filter_kind> named_kinds(const std::vector<std::string>& names) {
-    std::vector<filter_kind> kinds;
-    for (const std::string& name : names) {
-        const auto* const found = std::find_if(std::begin(filter_names), std::end(filter_names),
-                                               [&](const filter_name& each) { return each.name == name; });
-        if (found == std::end(filter_names)) refuse("--filters", unknown_name(name, "filter", all_filter_names()));
-        if (std::find(kinds.begin(), kinds.end(), found->kind) != kinds.end()) refuse("--filters", named_twice(name));
-        kinds.push_back(found->kind);
-    }
-    return kinds;
-}
-
 double parse_bits(const std::string& text) {
-    double bits = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), bits);
-    if (status != std::errc{} || end != text.data() + text.size() || !(bits >= 1 && bits <= most_bits_per_key))
-        refuse("--bits-per-key", fmt::format("'{:.40}' is not a number from 1 to {:g}", text, most_bits_per_key));
-    return bits;
+    if (const auto bits = parse_number(text, 1, most_bits_per_key)) return *bits;
+    refuse("--bits-per-key", fmt::format("'{:.40}' is not a number from 1 to {:g}", text, most_bits_per_key));
 }
 
 // One bar for the whole run: each stage gets an equal share of it.
@@ -292,12 +274,12 @@ void add_inputs(CLI::App& app, request& asked) {
 void add_filters(CLI::App& app, request& asked) {
     std::string usual;
     for (const filter_kind kind : asked.filters) usual.append(usual.empty() ? "" : ",").append(to_string(kind));
-    app.add_option_function<std::vector<std::string>>(
-           "--filters", [&asked](const std::vector<std::string>& names) { asked.filters = named_kinds(names); },
-           fmt::format("rows of the table, of {}", fmt::join(all_filter_names(), ",")))
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("A,B")
+    const auto take = [&asked](const std::vector<std::size_t>& chosen) {
+        asked.filters.clear();
+        for (const std::size_t place : chosen) asked.filters.push_back(filter_names[place].kind);
+    };
+    add_filter_names(app, fmt::format("rows of the table, of {}", fmt::join(all_filter_names(), ",")),
+                     all_filter_names(), take)
         ->default_str(usual);
     app.add_option("--oracle", asked.oracle_path, "model for daisy_bloom and daisy_broom, from genista daisy train")
         ->type_name("MODEL");

@@ -1,8 +1,7 @@
 // The one registry of filters: what `bench --filters` can name and what `inspect` can load.
 //
 // A new filter is one line in filters.cpp. What differs between filters (has it erase?) is
-// determined at compile time by bench/filter_subject.hpp and bench/adaptive_subject.hpp; one that
-// is built whole is a bench/built_subject.hpp.
+// determined at compile time by bench/filter_subject.hpp and bench/adaptive_subject.hpp.
 #pragma once
 
 #include <cstddef>

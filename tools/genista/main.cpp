@@ -4,16 +4,23 @@
 //     bench     how fast, how small and how accurate each filter is, in one interleaved run
 //     inspect   what a snapshot file holds
 //     daisy     oracles for the daisy filters: training, and the size of filters that use them
-//     lab       the papers' promises as experiments: a program of its own (lab_call.hpp)
+//     lab       the papers' promises as experiments: a program of its own (call_lab)
 //     store     work on a guarded store that is closed: audit, reindex, unguard
 //
 // Start at command.hpp to add a command; bench/subject.hpp to add a filter to the bench.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
-#include "lab_call.hpp"
 
 namespace genista::tool {
 namespace {
@@ -33,10 +40,32 @@ std::vector<char*> plain_line(int argument_count, char** arguments) {
     return line;
 }
 
+// The program genista-lab, in the folder of this one, takes over this process. There are two
+// programs because the experiments are half of what there is to compile, and the other commands do
+// not need them. Returns only if it cannot be started, with main's status.
+int call_lab(char** arguments) {
+    std::error_code failure;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failure);
+    const std::string program = (self.parent_path() / "genista-lab").string();
+    if (!failure) ::execv(program.c_str(), arguments);
+    const std::string why = failure           ? "this program cannot find itself: " + failure.message()
+                            : errno == ENOENT ? program + " does not exist; ./run lab builds it"
+                                              : program + " cannot be run: " + std::strerror(errno);
+    return static_cast<int>(complain(exit_status::failed, "lab: " + why));
+}
+
+// `lab` and `help` are never parsed here. The parser lists them in --help, and in the error about
+// an unknown command.
+void announce_help(CLI::App& root) {
+    CLI::App& app = *root.add_subcommand("help", "print the help of a command");
+    app.add_option("COMMAND", "the command, for example store audit")->expected(-1);
+    app.footer("`genista help COMMAND` is `genista COMMAND --help`.\nExample:\n  genista help store audit");
+}
+
 std::vector<command> add_commands(CLI::App& root) {
     std::vector<command> commands{add_compare_command(root), add_bench_command(root), add_inspect_command(root)};
     for (command& each : add_daisy_commands(root)) commands.push_back(std::move(each));
-    announce_lab(root);
+    root.add_subcommand(lab_command_name, lab_command_help);
     for (command& each : add_store_commands(root)) commands.push_back(std::move(each));
     announce_help(root);
     return commands;

@@ -16,7 +16,6 @@
 #include "json_target.hpp"
 #include "lab/experiment.hpp"
 #include "lab/report/report_page.hpp"
-#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "scratch.hpp"

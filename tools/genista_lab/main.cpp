@@ -1,4 +1,4 @@
-// genista-lab: `genista lab` and what is below it. genista calls it (tools/genista/lab_call.hpp)
+// genista-lab: `genista lab` and what is below it. genista calls it (tools/genista/main.cpp)
 // with its own line, so that it is called `genista-lab lab run ...`. Help and errors say genista,
 // which is what the user typed.
 #include "commands.hpp"

@@ -15,7 +15,6 @@
 #include "lab/games/contenders.hpp"
 #include "lab/report/report_page.hpp"
 #include "machine.hpp"
-#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "report/parts.hpp"

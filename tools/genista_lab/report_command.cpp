@@ -20,7 +20,6 @@
 #include "lab/report/page.hpp"
 #include "lab/report/text.hpp"
 #include "lab/workloads/data.hpp"
-#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "report/parts.hpp"

@@ -13,7 +13,6 @@
 #include <optional>
 #include <string_view>
 
-#include "bench/churn.hpp"
 #include "bench/figures.hpp"
 #include "bench/report.hpp"
 #include "table.hpp"

@@ -1,6 +1,9 @@
 // The figures of one filter: samples of every operation, the measured rate, and the faults.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,14 +56,26 @@ inline constexpr std::array in_teams = {operation::negative, operation::positive
 class samples {
   public:
     void add(double ns) { ns_.push_back(ns); }
-    [[nodiscard]] std::optional<double> minimum() const;
-    [[nodiscard]] std::optional<double> median() const;
+    [[nodiscard]] std::optional<double> minimum() const {
+        if (ns_.empty()) return std::nullopt;
+        return *std::min_element(ns_.begin(), ns_.end());
+    }
+    [[nodiscard]] std::optional<double> median() const {
+        if (ns_.empty()) return std::nullopt;
+        std::vector<double> sorted = ns_;
+        std::sort(sorted.begin(), sorted.end());
+        const std::size_t middle = sorted.size() / 2;
+        return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
 
   private:
     std::vector<double> ns_;
 };
 
 using samples_of_operations = std::array<samples, operation_names.size()>;
+
+// Ends the name of a churned filter (measure.hpp).
+inline constexpr std::string_view churned_suffix = "+churn";
 
 struct figures {
     figures(std::string_view filter, std::size_t teams) : name{filter}, times(teams) {}
@@ -97,7 +112,12 @@ struct figures {
         return rate_queries == 0 ? 0 : static_cast<double>(false_positives) / static_cast<double>(rate_queries);
     }
     // A sentence if I1 does not hold.
-    [[nodiscard]] std::optional<std::string> fault() const;
+    [[nodiscard]] std::optional<std::string> fault() const {
+        if (refused_keys != 0) return fmt::format("{}: {} inserts were refused below capacity", name, refused_keys);
+        if (lost_keys != 0) return fmt::format("{}: {} times a stored key was answered absent", name, lost_keys);
+        if (disagreements == 0) return std::nullopt;
+        return fmt::format("{}: in {} rounds batch and single look-ups of the same keys differ", name, disagreements);
+    }
 };
 
 // The floor's samples for one number of threads.

@@ -15,6 +15,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bench/subject.hpp"
 
@@ -65,6 +66,23 @@ update_counts run_mixed(const mixed_work& work, const Lookup& lookup, const Inse
     }
     return counts;
 }
+
+// Look-ups alone: `Held` has them, or is a reference to what has them.
+template <class Held>
+class reader_of final : public reader {
+  public:
+    explicit reader_of(Held held) : held_{std::forward<Held>(held)} {}
+
+    [[nodiscard]] std::uint64_t count_each(std::span<const std::uint64_t> keys) const override {
+        return count_each_in(held_, keys);
+    }
+    [[nodiscard]] std::uint64_t count_batch(std::span<const std::uint64_t> keys) const override {
+        return count_batch_in(held_, keys);
+    }
+
+  private:
+    Held held_;
+};
 
 // What all subjects begin with: the filter, and its look-ups.
 template <class Filter>
@@ -138,6 +156,42 @@ class filter_subject final : public subject_of<Filter> {
   private:
     using subject_of<Filter>::filter_;
     filter_options options_;
+};
+
+// A filter that is built from all its keys at once: inserts collect them, and the last one is
+// followed by the build, on one thread. Both are on the clock, so that "insert" is what a key
+// costs. Options come from filter_options by way of the registry; Filter::build(options, keys,
+// values) with no values: a set.
+template <membership_filter Filter, class Options>
+class built_subject final : public subject_of<Filter> {
+  public:
+    built_subject(const Options& options, std::uint64_t capacity) : options_{options}, capacity_{capacity} {}
+
+    // The keys, their digests, and the filter, which is still empty.
+    [[nodiscard]] std::uint64_t building_bytes() const override { return 32 * capacity_; }
+
+    result<void> empty() override {
+        if (auto made = this->take(Filter::build(options_, std::span<const std::uint64_t>{}, {})); !made) return made;
+        collected_.clear();
+        collected_.reserve(static_cast<std::size_t>(capacity_));
+        return {};
+    }
+
+    [[nodiscard]] std::uint64_t insert(std::span<const std::uint64_t> keys) override {
+        collected_.insert(collected_.end(), keys.begin(), keys.end());
+        return 0;
+    }
+    [[nodiscard]] std::uint64_t finish_inserts() override {
+        const auto made = this->take(Filter::build(options_, std::span<const std::uint64_t>{collected_}, {}));
+        const std::uint64_t refused = made ? 0 : collected_.size();
+        collected_ = {};
+        return refused;
+    }
+
+  private:
+    Options options_;
+    std::uint64_t capacity_;
+    std::vector<std::uint64_t> collected_;
 };
 
 }  // namespace genista::tool::bench

@@ -130,10 +130,9 @@ nlohmann::ordered_json to_json(const report& run) {
     document["version"] = report_version;
     document["sizes"] = json::array();
     for (const size_report& size : run.sizes) document["sizes"].push_back(size_json(size));
-    document["machine"] = {{"cpu", run.machine.cpu},          {"cores", run.machine.cores},
-                           {"isa", run.machine.isa},          {"compiler", run.machine.compiler},
-                           {"caches", run.machine.caches},    {"huge_pages", run.machine.huge_pages},
-                           {"hash", name_of(run.asked.hash)}, {"run", run_json(run.asked)}};
+    document["machine"] = to_json(run.machine);
+    document["machine"]["hash"] = name_of(run.asked.hash);
+    document["machine"]["run"] = run_json(run.asked);
     return document;
 }
 

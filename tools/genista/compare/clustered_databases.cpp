@@ -5,10 +5,8 @@
 #include "compare/cuckoo_row.hpp"
 #include "compare/daisy_row.hpp"
 #include "compare/databases.hpp"
-#include "compare/guarded_row.hpp"
-#include "compare/plain_row.hpp"
-#include "compare/rocksdb_options.hpp"
-#include "compare/sorted_files.hpp"
+#include "compare/rocksdb_files.hpp"
+#include "compare/rows.hpp"
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
 #include "genista/filters/broom.hpp"
 
@@ -51,7 +49,7 @@ class clustered_databases final : public databases {
     [[nodiscard]] result<std::unique_ptr<contender>> make(filter_kind kind);
     [[nodiscard]] result<std::unique_ptr<contender>> make_copy(filter_kind kind);
     [[nodiscard]] result<std::unique_ptr<contender>> make_cuckoo(filter_kind kind, clustered_pointer store);
-    [[nodiscard]] result<void> copy_records(clustered_store& to, const filter_policy& policy);
+    [[nodiscard]] result<void> copy_into(clustered_store& to, const filter_policy& policy);
 
     const setting& of_;
     clustered_pointer store_;  // while it is filled
@@ -87,10 +85,7 @@ result<void> clustered_databases::open() {
 }
 
 result<void> clustered_databases::fill() {
-    if (of_.work.stored == 0) {
-        return error::make(error_code::invalid_argument, "the store '%.120s' is empty: there is nothing to guard",
-                           of_.path().c_str());
-    }
+    if (const auto some = check_not_empty(of_); !some) return some;
     if (!of_.only_reads()) {
         const auto filled = store_->is_new() ? fill_new() : add_missing();
         if (!filled) return filled;
@@ -103,14 +98,7 @@ result<void> clustered_databases::fill() {
 
 // In the order of the digests, which is the order on disk.
 result<void> clustered_databases::fill_new() {
-    std::vector<std::pair<digest, key_number>> order;
-    order.reserve(of_.work.stored);
-    for (key_number number = 0; number < of_.work.stored; ++number) {
-        order.emplace_back(store_->hash()(of_.work.keys[number]), number);
-    }
-    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first < b.first : of_.work.keys[a.second] < of_.work.keys[b.second];
-    });
+    const digest_order order = in_digest_order(of_.work.keys, of_.work.stored, store_->hash());
     sorted_files files{rocksdb_options(of_.asked, false), of_.path() + loading_folder};
     for (std::size_t i = 0; i < order.size(); ++i) {
         const auto& [where, number] = order[i];
@@ -155,20 +143,12 @@ result<bloom_filter> clustered_databases::build_bloom(clustered_store& store) {
     return made;
 }
 
-result<void> clustered_databases::copy_records(clustered_store& to, const filter_policy& policy) {
+result<void> clustered_databases::copy_into(clustered_store& to, const filter_policy& policy) {
     const auto from = open_at(of_.path(), false);
     if (!from) return from.error();
     sorted_files files{rocksdb_options(of_.asked, false, policy), to.db().GetName() + loading_folder};
-    rocksdb::ReadOptions once;
-    once.readahead_size = std::size_t{2} << 20;
-    once.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> at{(*from)->db().NewIterator(once, &(*from)->family())};
-    std::uint64_t copied = 0;
-    for (at->SeekToFirst(); at->Valid(); at->Next()) {
-        if (const auto added = files.add(at->key(), at->value()); !added) return added;
-        if (copied++ % 4096 == 0) of_.tell(static_cast<double>(copied) / keys(), "copying for RocksDB's filter");
-    }
-    if (!at->status().ok()) return rocks::to_error(at->status(), "copy the store");
+    const auto copied = copy_records(of_, (*from)->db(), (*from)->family(), files, "copying for RocksDB's filter");
+    if (!copied) return copied;
     return files.move_into(to.db(), to.family());
 }
 
@@ -184,7 +164,7 @@ result<std::unique_ptr<contender>> clustered_databases::make_copy(filter_kind ki
         options.key = (*original)->hash().key();
         const auto copy = clustered_store::open(path, options);
         if (!copy) return copy.error();
-        if (const auto copied = copy_records(**copy, sized->policy); !copied) return copied.error();
+        if (const auto copied = copy_into(**copy, sized->policy); !copied) return copied.error();
         if (const auto closed = (*copy)->close(); !closed) return closed.error();
     }
     auto store = open_at(path, false, sized->policy);

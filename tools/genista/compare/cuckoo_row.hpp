@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "compare/databases.hpp"
-#include "compare/guarded_row.hpp"
+#include "compare/rows.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "papers/cuckoo.hpp"
 #include "papers/cyclic.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "compare/databases.hpp"
-#include "compare/guarded_row.hpp"
+#include "compare/rows.hpp"
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/filters/with_oracle.hpp"

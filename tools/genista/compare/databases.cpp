@@ -5,8 +5,10 @@
 #include <cinttypes>
 #include <cstring>
 
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "genista/filters/broom.hpp"
 #include "lab/workloads/random.hpp"
+#include "machine.hpp"
 
 namespace genista::tool::compare {
 
@@ -83,6 +85,34 @@ result<bloom_filter> make_bloom(const setting& of, const budget& sizes, std::uin
          .false_positive_rate = std::clamp(bloom_filter::fpr_for(of.work.stored, bits),
                                            bloom_filter::min_false_positive_rate, max_false_positive_rate),
          .hash = hash});
+}
+
+digest_order in_digest_order(const key_table& keys, std::size_t stored, const hasher& hash) {
+    digest_order order;
+    order.reserve(stored);
+    for (key_number number = 0; number < stored; ++number) order.emplace_back(hash(keys[number]), number);
+    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : keys[a.second] < keys[b.second];
+    });
+    return order;
+}
+
+result<void> copy_records(const setting& of, rocksdb::DB& from, rocksdb::ColumnFamilyHandle& family, sorted_files& into,
+                          std::string_view stage) {
+    const std::unique_ptr<rocksdb::Iterator> at{from.NewIterator(read_once(), &family)};
+    std::uint64_t copied = 0;
+    for (at->SeekToFirst(); at->Valid(); at->Next()) {
+        if (const auto added = into.add(at->key(), at->value()); !added) return added;
+        if (copied++ % 4096 == 0) of.tell(static_cast<double>(copied) / static_cast<double>(of.work.stored), stage);
+    }
+    if (!at->status().ok()) return rocks::to_error(at->status(), "copy the store");
+    return {};
+}
+
+result<void> check_not_empty(const setting& of) {
+    if (of.work.stored != 0) return {};
+    return error::make(error_code::invalid_argument, "the store '%.120s' is empty: there is nothing to guard",
+                       of.path().c_str());
 }
 
 result<contenders> make_field(const setting& of,

@@ -11,8 +11,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "compare/contender.hpp"
+#include "compare/report.hpp"
+#include "compare/rocksdb_files.hpp"
+#include "compare/rows.hpp"
 #include "compare/run_phase.hpp"
 #include "compare/workload.hpp"
 #include "genista/filters/bloom.hpp"
@@ -20,11 +25,6 @@
 #include "scratch.hpp"
 
 namespace genista::tool::compare {
-
-struct budget {
-    double bits_per_key = 0;  // of every filter
-    double broom_rate = 0;    // the rate of broom in that memory
-};
 
 // What all databases of a run have in common.
 struct setting {
@@ -80,6 +80,17 @@ using measure_guard = std::function<result<std::uint64_t>(double rate)>;
 
 // `bytes` that look random and depend on the key's number alone.
 [[nodiscard]] std::string value_of(key_number number, std::uint64_t bytes);
+
+// The stored keys in the order of their digests, which is that of the records in every R.
+using digest_order = std::vector<std::pair<digest, key_number>>;
+[[nodiscard]] digest_order in_digest_order(const key_table& keys, std::size_t stored, const hasher& hash);
+
+// Every record of a family into table files, in their order. `stage` is what `of.tell` says.
+[[nodiscard]] result<void> copy_records(const setting& of, rocksdb::DB& from, rocksdb::ColumnFamilyHandle& family,
+                                        sorted_files& into, std::string_view stage);
+
+// An error if there are no keys to store.
+[[nodiscard]] result<void> check_not_empty(const setting& of);
 
 // One contender for each filter of the run, in the order of --filters.
 [[nodiscard]] result<contenders> make_field(const setting& of,

@@ -9,18 +9,24 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <numeric>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "compare/cuckoo_row.hpp"
 #include "compare/daisy_row.hpp"
 #include "compare/databases.hpp"
-#include "compare/guarded_row.hpp"
-#include "compare/plain_row.hpp"
-#include "compare/plain_store.hpp"
-#include "compare/rocksdb_options.hpp"
-#include "compare/sorted_files.hpp"
+#include "compare/rocksdb_files.hpp"
+#include "compare/rows.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "genista/filters/broom.hpp"
+#include "genista/hash/hasher.hpp"
+#include "genista/remote/remote.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
 
 namespace genista::tool::compare {
@@ -39,6 +45,86 @@ class read_watch final : public rocksdb::Statistics {
     std::uint64_t getAndResetTickerCount(std::uint32_t) override { return 0; }
     void recordInHistogram(std::uint32_t, std::uint64_t) override {}
     bool HistEnabledForType(std::uint32_t) const override { return false; }
+};
+
+// plain_store: a database with plain keys, opened to read: the store of all rows of the indexed
+// layout but broom's.
+//
+// A guarded_store whose R answers single keys only: keys in their own order have no ranges of
+// digests. The Bloom filter reads no R. The cuckoo family needs ranges only when a filter is built;
+// sorted_keys has them in RAM for that time.
+
+[[nodiscard]] error only_reads() noexcept {
+    return error::make(error_code::unsupported, "this database is opened to read");
+}
+
+// Is this key in the database? Any number of threads.
+class plain_members {
+  public:
+    explicit plain_members(rocksdb::DB& db) noexcept : db_{&db} {}
+
+    [[nodiscard]] result<bool> put(const digest&, key_view) { return only_reads(); }
+    [[nodiscard]] result<bool> erase(const digest&, key_view) { return only_reads(); }
+    [[nodiscard]] result<bool> contains(const digest&, key_view key) {
+        rocksdb::PinnableSlice value;
+        return answer(db_->Get({}, db_->DefaultColumnFamily(), rocks::to_slice(key), &value));
+    }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t, std::uint64_t, Visit&&) {
+        return error::make(error_code::unsupported, "keys in their own order have no ranges of digests");
+    }
+    [[nodiscard]] static result<bool> answer(const rocksdb::Status& got) {
+        if (got.ok()) return true;
+        if (got.IsNotFound()) return false;
+        return rocks::to_error(got, "read a value");
+    }
+
+  private:
+    rocksdb::DB* db_;
+};
+
+class plain_store {
+  public:
+    plain_store(rocks::database db, const hasher& hash) : db_{std::move(db)}, hash_{hash}, members_{db_.base()} {}
+
+    [[nodiscard]] result<bool> read(key_view key, std::string& value) {
+        return plain_members::answer(db_.base().Get({}, rocks::to_slice(key), &value));
+    }
+    [[nodiscard]] result<bool> read(const digest&, key_view key, std::string& value) { return read(key, value); }
+    [[nodiscard]] result<void> write(const digest&, key_view, std::string_view) { return only_reads(); }
+    [[nodiscard]] result<void> remove(const digest&, key_view) { return only_reads(); }
+    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] plain_members& remote() noexcept { return members_; }
+    [[nodiscard]] rocksdb::DB& db() noexcept { return db_.base(); }
+
+  private:
+    rocks::database db_;
+    hasher hash_;
+    plain_members members_;
+};
+
+// The first `stored` keys of a table as R, for one thread: only ranges.
+class sorted_keys {
+  public:
+    sorted_keys(const key_table& keys, std::size_t stored, const hasher& hash)
+        : keys_{keys}, order_{in_digest_order(keys, stored, hash)} {}
+
+    [[nodiscard]] result<bool> put(const digest&, key_view) { return only_reads(); }
+    [[nodiscard]] result<bool> erase(const digest&, key_view) { return only_reads(); }
+    [[nodiscard]] result<bool> contains(const digest&, key_view key) { return keys_.find(key.text()).has_value(); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        auto at = std::partition_point(order_.begin(), order_.end(),
+                                       [&](const auto& each) { return each.first.position < first; });
+        for (; at != order_.end() && at->first.position <= last; ++at) {
+            if (!visit(at->first, key_view{keys_[at->second]})) break;
+        }
+        return {};
+    }
+
+  private:
+    const key_table& keys_;
+    digest_order order_;
 };
 
 class guarded_db_row final : public contender {
@@ -103,10 +189,7 @@ result<rocks::database> indexed_databases::open_plain(const std::string& path, b
 }
 
 result<void> indexed_databases::take_keys(rocksdb::DB& from) {
-    rocksdb::ReadOptions once;
-    once.fill_cache = false;
-    once.readahead_size = std::size_t{2} << 20;
-    const std::unique_ptr<rocksdb::Iterator> at{from.NewIterator(once)};
+    const std::unique_ptr<rocksdb::Iterator> at{from.NewIterator(read_once())};
     for (at->SeekToFirst(); at->Valid(); at->Next()) {
         if (!of_.work.keys.add({at->key().data(), at->key().size()}))
             return error::make(error_code::invalid_argument, "the store has too many keys for this command");
@@ -141,10 +224,7 @@ result<void> indexed_databases::open() {
 }
 
 result<void> indexed_databases::fill() {
-    if (of_.work.stored == 0) {
-        return error::make(error_code::invalid_argument, "the store '%.120s' is empty: there is nothing to guard",
-                           of_.path().c_str());
-    }
+    if (const auto some = check_not_empty(of_); !some) return some;
     if (given_ != nullptr) {
         if (const auto added = add_missing(); !added) return added;
     }
@@ -184,17 +264,7 @@ result<void> indexed_databases::make_database(const std::string& path, const fil
 result<void> indexed_databases::copy_store(sorted_files& into) const {
     const auto given = open_plain(of_.path(), false, false);
     if (!given) return given.error();
-    rocksdb::ReadOptions once;
-    once.fill_cache = false;
-    once.readahead_size = std::size_t{2} << 20;
-    const std::unique_ptr<rocksdb::Iterator> at{given->base().NewIterator(once)};
-    std::uint64_t copied = 0;
-    for (at->SeekToFirst(); at->Valid(); at->Next()) {
-        if (const auto added = into.add(at->key(), at->value()); !added) return added;
-        if (copied++ % 4096 == 0) of_.tell(static_cast<double>(copied) / keys(), "copying the store");
-    }
-    if (!at->status().ok()) return rocks::to_error(at->status(), "copy the store");
-    return {};
+    return copy_records(of_, given->base(), *given->base().DefaultColumnFamily(), into, "copying the store");
 }
 
 result<void> indexed_databases::copy_keys(sorted_files& into) const {

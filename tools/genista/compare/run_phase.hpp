@@ -1,17 +1,19 @@
 // run_phase: the contenders answer their queries in turns, slice by slice, so that a busy machine
-// slows all of them alike.
+// slows all of them alike. find_pool: the search of an adversary that comes before the replay
+// attack.
 //
 // Each has a database and a cache of its own, warmed by its own queries only. Every answer is
 // checked against the exact set. The time of a query is that from the previous answer to its own.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "compare/contender.hpp"
-#include "compare/figures.hpp"
+#include "compare/report.hpp"
+#include "compare/rows.hpp"
 #include "lab/workloads/key_table.hpp"
 
 namespace genista::tool::compare {
@@ -37,5 +39,23 @@ using tick = std::function<void(double share, std::string_view what)>;
 
 // The same queries to each, uncounted: tables opened, caches no longer empty.
 [[nodiscard]] result<void> warm_up(const contenders& field, const stream& queries);
+
+// The replay attack: an adversary queries new absent keys, keeps those that cost a read, which it
+// sees by the time of the answer, and queries them again and again. With a filter that does not
+// learn each of them costs a read every time.
+//
+// The adversary sees what a client sees: which queries were slow. Each filter gets its own
+// adversary with the same queries.
+struct pool {
+    key_table keys;  // false positives when they were found
+    std::uint64_t asked = 0;
+};
+
+// `stored`: the adversary's keys are not in it.
+[[nodiscard]] result<pool> find_pool(contender& victim, const key_table& stored, const request& asked,
+                                     const tick& tell);
+
+// The pool, over and over, `queries` in all.
+[[nodiscard]] std::vector<key_number> replay_of(const pool& found, std::uint64_t queries);
 
 }  // namespace genista::tool::compare

@@ -5,7 +5,7 @@
 //     uniform       absent keys, each new
 //     half present  stored keys, drawn evenly, and new absent ones, one half each at random
 //
-// The replay attack is no list of queries: it depends on the filter (attack.hpp).
+// The replay attack is no list of queries: it depends on the filter (find_pool).
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// Options, policies and the size of RocksDB's own filters. See rocksdb_options.hpp.
-#include "compare/rocksdb_options.hpp"
+// Options, policies and the size of RocksDB's own filters; table files and how they join a
+// database. See rocksdb_files.hpp.
+#include "compare/rocksdb_files.hpp"
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
@@ -11,7 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/detail/stores/rocksdb/record_key.hpp"
@@ -72,6 +75,13 @@ rocksdb::Options rocksdb_options(const request& asked, bool direct_reads, const 
     return options;
 }
 
+rocksdb::ReadOptions read_once() {
+    rocksdb::ReadOptions once;
+    once.readahead_size = std::size_t{2} << 20;
+    once.fill_cache = false;
+    return once;
+}
+
 result<sized_policy> policy_of_size(filter_kind kind, double bits_per_key, std::uint64_t keys) {
     constexpr int tries = 12;
     constexpr double largest = 100;  // what RocksDB takes as larger
@@ -101,6 +111,67 @@ result<std::uint64_t> filter_bytes(rocksdb::DB& db, rocksdb::ColumnFamilyHandle&
     std::uint64_t bytes = 0;
     for (const auto& [file, properties] : all) bytes += properties->filter_size;
     return bytes;
+}
+
+void remove_loading(const std::string& database) noexcept {
+    std::error_code ignored;
+    std::filesystem::remove_all(database + loading_folder, ignored);
+}
+
+sorted_files::sorted_files(const rocksdb::Options& options, std::string folder)
+    : options_{options}, folder_{std::move(folder)} {
+    options_.use_direct_reads = false;  // it only writes
+}
+
+sorted_files::~sorted_files() {
+    writer_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+result<void> sorted_files::begin_file() {
+    if (files_.empty()) {
+        std::error_code failure;
+        std::filesystem::remove_all(folder_, failure);  // of an interrupted run
+        std::filesystem::create_directory(folder_, failure);
+        if (failure) {
+            return error::make(error_code::invalid_argument, "'%.120s' cannot be made: %.60s", folder_.c_str(),
+                               failure.message().c_str());
+        }
+    }
+    writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions{options_}, options_);
+    files_.push_back(folder_ + "/" + std::to_string(files_.size()) + ".sst");
+    if (const auto opened = writer_->Open(files_.back()); !opened.ok()) {
+        return rocks::to_error(opened, "make a table file");
+    }
+    return {};
+}
+
+result<void> sorted_files::end_file() {
+    const auto finished = writer_->Finish();
+    writer_.reset();
+    if (!finished.ok()) return rocks::to_error(finished, "write a table file");
+    return {};
+}
+
+result<void> sorted_files::add(const rocksdb::Slice& key, const rocksdb::Slice& value) {
+    if (writer_ == nullptr) {
+        if (const auto begun = begin_file(); !begun) return begun;
+    }
+    if (const auto put = writer_->Put(key, value); !put.ok()) return rocks::to_error(put, "write a table file");
+    return writer_->FileSize() < file_bytes ? result<void>{} : end_file();
+}
+
+result<void> sorted_files::move_into(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family) {
+    if (writer_ != nullptr) {
+        if (const auto ended = end_file(); !ended) return ended;
+    }
+    if (files_.empty()) return {};
+    rocksdb::IngestExternalFileOptions how;
+    how.move_files = true;
+    const auto moved = db.IngestExternalFile(&family, files_, how);
+    if (!moved.ok()) return rocks::to_error(moved, "take table files into the database");
+    return {};
 }
 
 }  // namespace genista::tool::compare

@@ -1,5 +1,5 @@
-// Finds the logs that hold a range of writes, and reads them. See log_since.hpp.
-#include "stores/rocksdb/log_since.hpp"
+// Finds the logs that hold a range of writes, and reads them. See log_reader.hpp.
+#include "stores/rocksdb/log_reader.hpp"
 
 #include <rocksdb/file_system.h>
 

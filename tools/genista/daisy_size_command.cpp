@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "daisy/commands.hpp"
+#include "commands.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "json_target.hpp"
@@ -182,10 +182,7 @@ exit_status run_size(const size_request& asked) {
     if (!model) return complain(exit_status::bad_input, model.error().message());
     const auto made = sizes_of(*model, {static_cast<double>(asked.keys), asked.rate});
     if (!made) return complain(status_of(made.error().code()), made.error().message());
-    if (!owns_stdout(asked.json_path)) fmt::print("{}", to_text(asked, *model, *made));
-    if (asked.json_path.empty()) return exit_status::ok;
-    const auto written = write_json(asked.json_path, to_json(asked, *model, *made));
-    return written ? exit_status::ok : complain(exit_status::failed, written.error().message());
+    return publish(asked.json_path, to_text(asked, *model, *made), to_json(asked, *model, *made));
 }
 
 }  // namespace

@@ -1,20 +1,143 @@
-// Makes, churns, fills and measures the filters of one size. See size_run.hpp.
-#include "bench/size_run.hpp"
+// The steps for the filters of one size, but for the rounds (rounds.cpp). See measure.hpp.
+#include "bench/measure.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "bench/churn.hpp"
-#include "bench/floor.hpp"
-#include "bench/rates.hpp"
+#include "bench/filter_subject.hpp"
+#include "filters/cache_line_floor.hpp"
 #include "machine.hpp"
 
 namespace genista::tool::bench {
 namespace {
+
+// Rates: how often an absent key is answered "maybe", and that no stored key is ever answered
+// "absent". Counted in batches.
+
+std::uint64_t count_positives(const reader& of, const key_source& keys, key_use use, std::uint64_t total) {
+    std::vector<std::uint64_t> some(static_cast<std::size_t>(std::min<std::uint64_t>(total, key_chunk)));
+    std::uint64_t positives = 0;
+    for (std::uint64_t first = 0; first < total; first += key_chunk) {
+        const std::span part =
+            std::span{some}.first(static_cast<std::size_t>(std::min<std::uint64_t>(total - first, key_chunk)));
+        keys.fill(use, first, part);
+        of.before_lookups(part, use == key_use::stored);
+        positives += of.count_batch(part);
+    }
+    return positives;
+}
+
+// Queries `queries` keys that were never stored and never queried before; fills in the rate and its
+// interval.
+void measure_rate(const reader& of, const key_source& keys, std::uint64_t queries, figures& into) {
+    into.rate_queries = queries;
+    into.false_positives = count_positives(of, keys, key_use::rate, queries);
+    into.fpr_interval = lab::exact_interval(into.false_positives, queries);
+}
+
+// Queries every stored key, and adds those answered "absent" to into.lost_keys.
+void count_lost_keys(const reader& of, const key_source& keys, std::uint64_t stored, figures& into) {
+    into.lost_keys += stored - count_positives(of, keys, key_use::stored, stored);
+}
+
+// The floor: the least time of a look-up. Hash the key, fetch one random cache line, test one bit
+// of it. No filter that leaves the processor's caches can be faster, so times are read as multiples
+// of it. Its array is as large as the smallest filter of the run, the strictest floor for all of
+// them, and the same loops time it in the same rounds.
+result<std::unique_ptr<reader>> make_floor(std::uint64_t size_bytes, const hasher& hash) {
+    result<cache_line_floor> made = cache_line_floor::make(size_bytes, hash);
+    if (!made) return made.error();
+    return std::unique_ptr<reader>{std::make_unique<reader_of<cache_line_floor>>(std::move(*made))};
+}
+
+// Churn: a filter after many replacements.
+//
+// A churned filter is a second one beside the measured one. It is filled the same way, and then
+// keys are replaced: a present key, drawn at random, is erased, and a new one is inserted, again
+// and again. All churned filters of a run get the same replacements.
+
+constexpr std::uint64_t victim_stream = 3, sample_stream = 4;
+
+// erases[0], inserts[0], erases[1], inserts[1] …: never more keys than the filter was made for.
+void replace(subject& filter, std::span<const std::uint64_t> erases, std::span<const std::uint64_t> inserts,
+             figures& into) {
+    into.lost_keys += 1 - filter.erase(erases.first(1));
+    const update_counts counts = filter.mixed({.operations = 2 * inserts.size() - 1,
+                                               .update_percent = 100,
+                                               .lookups = {},
+                                               .inserts = inserts,
+                                               .erases = erases.subspan(1)});
+    into.lost_keys += counts.lost;
+    into.refused_keys += counts.refused;
+}
+
+// Calls part(keys, first) for stretches of `all`.
+template <class Part>
+void in_chunks(std::span<const std::uint64_t> all, const Part& part) {
+    for (std::size_t first = 0; first < all.size(); first += key_chunk) {
+        part(all.subspan(first, std::min(key_chunk, all.size() - first)), first);
+    }
+}
+
+// Fills the filters, replaces keys, and queries every filter for every key that it holds in the
+// end. Returns `sample` of these keys, drawn at random with replacement. `into` has one entry a
+// filter; `tick` gets the share that is done.
+result<std::vector<std::uint64_t>> replace_keys(const plan& what, const key_source& keys,
+                                                std::span<const std::unique_ptr<subject>> churned, std::size_t sample,
+                                                std::span<figures> into, const std::function<void(double)>& tick) {
+    const auto steps = static_cast<double>(what.keys + what.replacements());
+    std::vector<std::uint64_t> present(static_cast<std::size_t>(what.keys));
+    keys.fill(key_use::stored, 0, present);
+    for (const auto& each : churned) {
+        if (result<void> emptied = each->empty(); !emptied) return emptied.error();
+    }
+    in_chunks(present, [&](std::span<const std::uint64_t> part, std::size_t first) {
+        for (std::size_t t = 0; t < churned.size(); ++t) {
+            churned[t]->before_insert(part);
+            into[t].refused_keys += churned[t]->insert(part);
+        }
+        tick(static_cast<double>(first) / steps);
+    });
+
+    std::vector<std::uint64_t> range_reads(churned.size()), slot_reads(churned.size());
+    std::vector<std::uint64_t> erases, inserts;
+    for (std::uint64_t done = 0; done < what.replacements(); done += inserts.size()) {
+        erases.resize(static_cast<std::size_t>(std::min<std::uint64_t>(key_chunk, what.replacements() - done)));
+        inserts.resize(erases.size());
+        keys.fill(key_use::churned, done, inserts);
+        for (std::size_t i = 0; i < erases.size(); ++i) {
+            std::uint64_t& victim = present[static_cast<std::size_t>(keys.chance(victim_stream, done + i, what.keys))];
+            erases[i] = std::exchange(victim, inserts[i]);
+        }
+        for (std::size_t t = 0; t < churned.size(); ++t) {
+            const std::uint64_t ranges = churned[t]->remote_range_reads(), slots = churned[t]->remote_slot_reads();
+            replace(*churned[t], erases, inserts, into[t]);
+            range_reads[t] += churned[t]->remote_range_reads() - ranges;
+            slot_reads[t] += churned[t]->remote_slot_reads() - slots;
+        }
+        tick(static_cast<double>(what.keys + done) / steps);
+    }
+
+    for (std::size_t t = 0; t < churned.size(); ++t) {
+        in_chunks(present, [&](std::span<const std::uint64_t> part, std::size_t) {
+            into[t].lost_keys += part.size() - churned[t]->count_batch(part);
+        });
+        if (!churned[t]->asks_remote() || what.replacements() == 0) continue;
+        const auto updates = static_cast<double>(2 * what.replacements());
+        into[t].range_reads_per_update = static_cast<double>(range_reads[t]) / updates;
+        if (churned[t]->slot_bytes() > 0) into[t].slot_reads_per_update = static_cast<double>(slot_reads[t]) / updates;
+    }
+    std::vector<std::uint64_t> drawn(sample);
+    for (std::size_t i = 0; i < sample; ++i) {
+        drawn[i] = present[static_cast<std::size_t>(keys.chance(sample_stream, i, what.keys))];
+    }
+    return drawn;
+}
 
 hasher hash_of(const plan& what) {
     return hasher{hash_key::from_seed(what.seed), what.hash};

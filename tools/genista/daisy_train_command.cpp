@@ -1,5 +1,6 @@
-// genista daisy train: makes a model of two logs or of two tables of probabilities, and prints what
-// a filter gains by it on draws that were not used for training.
+// genista daisy: oracles for the daisy filters. `train`, in this file, makes a model of two logs or
+// of two tables of probabilities, and prints what a filter gains by it on draws that were not used
+// for training. `size` prints the size of filters that use a model. docs/daisy.md has examples.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +14,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "daisy/commands.hpp"
+#include "commands.hpp"
 #include "genista/oracles/oracle_training.hpp"
 #include "json_target.hpp"
 #include "lab/workloads/key_file.hpp"
-#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -231,10 +231,7 @@ exit_status run_train(train_request& asked) {
     auto written = model->save(bytes);
     if (written) written = save_file(asked.model_path, [&](sink& out) { return out.write(bytes.bytes()); });
     if (!written) return complain(exit_status::failed, written.error().message());
-    if (!owns_stdout(asked.json_path)) fmt::print("{}", to_text(asked, *model, *rows));
-    if (asked.json_path.empty()) return exit_status::ok;
-    const auto reported = write_json(asked.json_path, to_json(asked, *model, bytes.bytes().size(), *rows));
-    return reported ? exit_status::ok : complain(exit_status::failed, reported.error().message());
+    return publish(asked.json_path, to_text(asked, *model, *rows), to_json(asked, *model, bytes.bytes().size(), *rows));
 }
 
 oracle_kind named_oracle(const std::string& name) {
@@ -328,9 +325,7 @@ CLI::Option* add_oracle_options(CLI::App& app, const std::shared_ptr<train_reque
     return bytes;
 }
 
-}  // namespace
-
-command add_daisy_train_command(CLI::App& daisy_app) {
+command add_train_command(CLI::App& daisy_app) {
     const auto asked = std::make_shared<train_request>();
     CLI::App& app = *daisy_app.add_subcommand("train", "make a model of a log of inserts and a log of queries");
     app.footer(
@@ -351,6 +346,17 @@ command add_daisy_train_command(CLI::App& daisy_app) {
     add_count(app, "--seed", asked->training.seed, {}, "source of all randomness");
     add_json_target(app, asked->json_path);
     return {&app, [asked] { return run_train(*asked); }};
+}
+
+}  // namespace
+
+std::vector<command> add_daisy_commands(CLI::App& root) {
+    CLI::App& app = *root.add_subcommand("daisy", "train oracles for the daisy filters, and print the size of filters");
+    app.require_subcommand(0, 1);
+    app.footer(
+        "Example:\n  genista daisy train --inserts blocked.txt.gz --queries asked.txt.gz --out hosts.model\n"
+        "  genista daisy size --model hosts.model --keys 1e6 --fpr 1/256");
+    return {add_train_command(app), add_daisy_size_command(app)};
 }
 
 }  // namespace genista::tool
