@@ -1,5 +1,5 @@
 // The texts that every report contains, compiled in by lab/report/report.cmake: no file is read at
-// run time.
+// run time. Apart from page.hpp, because the generated files include nothing else.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Experiments about [ppr] on their quick sizes: the promise is kept, the controls are not. Each runs
-// for seconds.
+// Experiments about [ppr] on their quick sizes: the promise is kept, the controls are not. Each
+// runs for seconds.
 #include <gtest/gtest.h>
 
 #include <string_view>
