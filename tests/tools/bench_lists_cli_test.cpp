@@ -2,7 +2,6 @@
 // churned filters. Small sets, and no test asserts a time: only which filters have one.
 #include <gtest/gtest.h>
 
-
 #include "run_tool.hpp"
 
 namespace genista::test::bench_lists_cli_test {

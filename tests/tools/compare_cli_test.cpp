@@ -84,11 +84,9 @@ TEST(compare_cli, a_file_of_queries_is_replayed_and_counted_exactly) {
     put_contents(scratch / "queries", queries);
     for (const char* layout : {"clustered", "indexed"}) {
         for (const char* threads : {"1", "3"}) {
-            const tool_run run =
-                run_tool({"compare", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
-                          "none,bloom,broom,broom_static", "--layout", layout, "--threads", threads, "--json", "-"});
-            ASSERT_EQ(run.status, 0) << run.err;
-            const json document = run.json();
+            const json document =
+                json_of({"compare", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
+                         "none,bloom,broom,broom_static", "--layout", layout, "--threads", threads, "--json", "-"});
             ASSERT_EQ(document.at("phases").size(), 1u);
             const json& phase = phase_of(document, "replay");
             for (const json& row : phase.at("rows")) {
@@ -109,10 +107,8 @@ TEST(compare_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_
     std::string queries;
     for (int i = 0; i < 4; ++i) queries += lines("out", 0, 30'000);
     put_contents(scratch / "queries", queries);
-    const tool_run run = run_tool({"compare", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
+    const json document = json_of({"compare", "--keys", scratch / "keys", "--queries", scratch / "queries", "--filters",
                                    "broom,broom_static", "--value-bytes", "8", "--seed", "5", "--json", "-"});
-    ASSERT_EQ(run.status, 0) << run.err;
-    const json document = run.json();
     const json& broom = row_of(phase_of(document, "replay"), "broom");
     const json& idle = row_of(phase_of(document, "replay"), "broom_static");
     // D distinct absent keys: εD expected, and five standard deviations. A fixed seed: it happens
@@ -129,11 +125,9 @@ TEST(compare_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_
 
 TEST(compare_cli, a_replay_attack_costs_a_read_every_time_unless_a_filter_learns) {
     for (const char* layout : {"clustered", "indexed"}) {
-        const tool_run run = run_tool({"compare", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool",
+        const json document = json_of({"compare", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool",
                                        "200", "--attack", "--value-bytes", "8", "--filters",
                                        "none,bloom,broom,broom_static", "--layout", layout, "--json", "-"});
-        ASSERT_EQ(run.status, 0) << run.err;
-        const json document = run.json();
         const json& phase = phase_of(document, "replay attack");
         for (const json& row : phase.at("rows")) {
             EXPECT_EQ(row.at("pool"), 200);
@@ -150,11 +144,9 @@ TEST(compare_cli, a_replay_attack_costs_a_read_every_time_unless_a_filter_learns
 }
 
 TEST(compare_cli, an_attack_finds_the_false_positives_of_rocksdbs_own_filters) {
-    const tool_run run = run_tool({"compare", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool",
+    const json document = json_of({"compare", "--number-of-keys", "20000", "--number-of-queries", "600", "--pool",
                                    "200", "--attack", "--value-bytes", "8", "--bits-per-key", "6", "--filters",
                                    "rocksdb_bloom,rocksdb_ribbon", "--json", "-"});
-    ASSERT_EQ(run.status, 0) << run.err;
-    const json document = run.json();
     for (const json& row : phase_of(document, "replay attack").at("rows")) {
         EXPECT_EQ(row.at("pool"), 200);
         EXPECT_EQ(row.at("wasted_reads"), 600) << row.at("filter");

@@ -64,10 +64,8 @@ TEST_F(compare_daisy_cli, all_rows_have_the_same_memory_and_deny_no_stored_key) 
 // The memory is enough for all keys at 2^-8, and not for two bands: a plan that keeps nothing of
 // many keys would waste thousands.
 TEST_F(compare_daisy_cli, few_keys_get_the_plan_that_wastes_fewest_reads) {
-    const tool_run run = run_tool(compare({"--queries", scratch / "asked", "--filters", "daisy_broom", "--error-rate",
+    const json document = json_of(compare({"--queries", scratch / "asked", "--filters", "daisy_broom", "--error-rate",
                                            "1/4096", "--seed", "5", "--json", "-"}));
-    ASSERT_EQ(run.status, 0) << run.err;
-    const json document = run.json();
     EXPECT_LT(row_of(phase_of(document, "replay"), "daisy_broom").at("wasted_reads"),
               100);  // of 20,000; 2^-8 of them are 78
 }
@@ -89,19 +87,15 @@ TEST_F(compare_daisy_cli, the_table_has_their_rows_and_only_one_learns_from_an_a
     EXPECT_EQ(run.err, "");
     expect_words(run.out, {"zipf: ", "uniform: ", "half present: ", "replay attack: ", "\ndaisy_bloom ",
                            "\ndaisy_broom ", "bits a key for each filter", "Repaired false positives"});
-    const tool_run again = run_tool(compare(joined(attacked, {"--json", "-"})));
-    ASSERT_EQ(again.status, 0) << again.err;
-    const json document = again.json();
+    const json document = json_of(compare(joined(attacked, {"--json", "-"})));
     const json& attack = phase_of(document, "replay attack");
     EXPECT_EQ(row_of(attack, "daisy_bloom").at("wasted_reads"), 500);
     EXPECT_LT(row_of(attack, "daisy_broom").at("wasted_reads"), 50);
 }
 
 TEST_F(compare_daisy_cli, the_indexed_layout_has_daisy_bloom_only) {
-    const tool_run run = run_tool(compare({"--filters", "bloom,daisy_bloom", "--layout", "indexed", "--error-rate",
+    const json document = json_of(compare({"--filters", "bloom,daisy_bloom", "--layout", "indexed", "--error-rate",
                                            "1/64", "--number-of-queries", "300", "--json", "-"}));
-    ASSERT_EQ(run.status, 0) << run.err;
-    const json document = run.json();
     for (const json& phase : document.at("phases"))
         EXPECT_EQ(row_of(phase, "daisy_bloom").at("false_negatives"), 0) << phase.at("name");
     expect_refused(compare({"--filters", "daisy_broom", "--layout", "indexed"}), "daisy_broom", "clustered");

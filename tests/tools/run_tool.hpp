@@ -14,6 +14,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,13 @@ inline constexpr const char* built_tool = GENISTA_BINARY_DIR "/bin/genista";
 
 inline void expect_words(const std::string& text, const std::vector<std::string>& words) {
     for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\n" << text;
+}
+
+// The JSON that a run prints. Throws, and so fails the test, if the run fails.
+[[nodiscard]] inline nlohmann::json json_of(const std::vector<std::string>& arguments) {
+    const tool_run run = run_tool(arguments);
+    if (run.status != 0) throw std::runtime_error{"status " + std::to_string(run.status) + ": " + run.err};
+    return run.json();
 }
 
 // No line takes more bytes. A path may be longer, so the line of a report is left out.
