@@ -29,6 +29,8 @@ namespace genista::broom_paper {
 
 class core {
   public:
+    static constexpr std::string_view name = broom_paper_filter::name;
+
     struct beginnings {
         design sizes{};
         double rate = 0;

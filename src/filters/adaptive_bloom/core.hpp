@@ -33,6 +33,8 @@ namespace genista::adaptive_bloom {
 
 class core {
   public:
+    static constexpr std::string_view name = adaptive_bloom_filter::name;
+
     struct beginnings {
         design sizes{};
         hasher hash;

@@ -32,6 +32,8 @@ using state = levels<quotient_set>;
 
 class core {
   public:
+    static constexpr std::string_view name = cascade_filter::name;
+
     struct beginnings {
         std::uint64_t capacity = 0;
         double rate = 0;
