@@ -98,12 +98,7 @@ constexpr std::uint16_t blocked_bloom_version = 1;
 
 blocked_bloom_filter::blocked_bloom_filter(const filter_options& options, const hasher& hash, block_layout layout,
                                            buffer table) noexcept
-    : kernels_{blocked_bloom_kernels_for(layout)},
-      hash_{hash},
-      table_{std::move(table)},
-      layout_{layout},
-      capacity_{options.capacity},
-      rate_{options.false_positive_rate} {
+    : counted_table{blocked_bloom_kernels_for(layout), hash, std::move(table), options}, layout_{layout} {
     state_.bytes = table_.data();
     state_.blocks = table_.size_bytes() / layout_shape_of(static_cast<std::uint8_t>(layout))->block_bytes();
 }
@@ -121,11 +116,6 @@ result<blocked_bloom_filter> blocked_bloom_filter::make(const filter_options& op
     if (const auto checked = check_options(name, options, min_false_positive_rate); !checked) return checked.error();
     const blocked_plan chosen = blocked_plan_for(options.false_positive_rate);
     return make_with(options, chosen.shape->layout, chosen.blocks(options.capacity));
-}
-
-void blocked_bloom_filter::clear() noexcept {
-    fill_with_zeros(table_.bytes());
-    keys_ = 0;
 }
 
 result<void> blocked_bloom_filter::merge(const blocked_bloom_filter& other) noexcept {

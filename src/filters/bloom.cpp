@@ -60,11 +60,7 @@ constexpr std::uint16_t bloom_version = 1;
 
 bloom_filter::bloom_filter(const filter_options& options, const hasher& hash, std::uint32_t probes,
                            buffer table) noexcept
-    : kernels_{bloom_kernels_now()},
-      hash_{hash},
-      table_{std::move(table)},
-      capacity_{options.capacity},
-      rate_{options.false_positive_rate} {
+    : counted_table{bloom_kernels_now(), hash, std::move(table), options} {
     state_.bytes = table_.data();
     state_.bits = std::uint64_t{table_.size_bytes()} * 8;
     state_.probes = probes;
@@ -83,11 +79,6 @@ result<bloom_filter> bloom_filter::make(const filter_options& options) noexcept 
     if (const auto checked = check_options(name, options, min_false_positive_rate); !checked) return checked.error();
     const bloom_plan chosen = bloom_plan_for(options.capacity, options.false_positive_rate);
     return make_with(options, chosen.bits, chosen.probes);
-}
-
-void bloom_filter::clear() noexcept {
-    fill_with_zeros(table_.bytes());
-    keys_ = 0;
 }
 
 result<void> bloom_filter::merge(const bloom_filter& other) noexcept {

@@ -65,12 +65,7 @@ std::uint64_t tags_in(std::span<const std::byte> table, std::uint64_t buckets) n
 
 cuckoo_partial_filter::cuckoo_partial_filter(const filter_options& options, const hasher& hash, unsigned tag_bits,
                                              std::uint64_t buckets, buffer table) noexcept
-    : kernels_{cuckoo_partial_kernels_for(tag_bits)},
-      hash_{hash},
-      table_{std::move(table)},
-      tag_bits_{tag_bits},
-      capacity_{options.capacity},
-      rate_{options.false_positive_rate} {
+    : counted_table{cuckoo_partial_kernels_for(tag_bits), hash, std::move(table), options}, tag_bits_{tag_bits} {
     state_ = {table_.data(), buckets};
 }
 
@@ -86,11 +81,6 @@ result<cuckoo_partial_filter> cuckoo_partial_filter::make_with(const filter_opti
 result<cuckoo_partial_filter> cuckoo_partial_filter::make(const filter_options& options) noexcept {
     if (const auto checked = check_options(name, options, min_false_positive_rate); !checked) return checked.error();
     return make_with(options, tag_bits_for(options.false_positive_rate), buckets_for(options.capacity));
-}
-
-void cuckoo_partial_filter::clear() noexcept {
-    fill_with_zeros(table_.bytes());
-    keys_ = 0;
 }
 
 filter_stats cuckoo_partial_filter::stats() const noexcept {
