@@ -162,35 +162,31 @@ result<std::uint64_t> blocked_bloom_filter::keys_for_bits(std::uint64_t bits, do
 }
 
 result<void> blocked_bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::blocked_bloom, blocked_bloom_version, hash_);
-    if (!info) return info.error();
-    field_writer fields;
-    write_common(fields, stats(), hash_);
-    fields.u8(static_cast<std::uint8_t>(layout_)).u64(state_.blocks);
     const std::array sections = {table_.bytes()};
-    return write_snapshot(out, *info, fields.view(), sections);
+    return save_filter(
+        out, snapshot_kind::blocked_bloom, blocked_bloom_version, stats(), hash_, sections,
+        [this](field_writer& fields) { fields.u8(static_cast<std::uint8_t>(layout_)).u64(state_.blocks); });
 }
 
 result<blocked_bloom_filter> blocked_bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::blocked_bloom, blocked_bloom_version, 1, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
-    if (!common) return common.error();
+    auto opened =
+        open_filter(snapshot_kind::blocked_bloom, blocked_bloom_version, 1, bytes, name, min_false_positive_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const std::uint8_t layout = fields.u8();
     const std::uint64_t blocks = fields.u64();
     const layout_shape* shape = layout_shape_of(layout);
-    const std::span<const std::byte> table = view->sections[0];
+    const std::span<const std::byte> table = view.sections[0];
     if (!fields.finished() || shape == nullptr || blocks == 0 || table.size() % shape->block_bytes() != 0 ||
         blocks != table.size() / shape->block_bytes()) {
         return error::make(error_code::corrupt,
                            "blocked_bloom snapshot: layout %u with %llu blocks does not fit %zu bytes",
                            unsigned{layout}, static_cast<unsigned long long>(blocks), table.size());
     }
-    auto made = make_with(common->options, shape->layout, blocks);
+    auto made = make_with(common.options, shape->layout, blocks);
     if (!made) return made.error();
     std::memcpy(made->table_.data(), table.data(), table.size());
-    made->keys_ = common->keys;
+    made->keys_ = common.keys;
     return made;
 }
 

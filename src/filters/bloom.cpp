@@ -122,33 +122,27 @@ result<std::uint64_t> bloom_filter::keys_for_bits(std::uint64_t bits, double rat
 }
 
 result<void> bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::bloom, bloom_version, hash_);
-    if (!info) return info.error();
-    field_writer fields;
-    write_common(fields, stats(), hash_);
-    fields.u32(state_.probes).u64(state_.bits);
     const std::array sections = {table_.bytes()};
-    return write_snapshot(out, *info, fields.view(), sections);
+    return save_filter(out, snapshot_kind::bloom, bloom_version, stats(), hash_, sections,
+                       [this](field_writer& fields) { fields.u32(state_.probes).u64(state_.bits); });
 }
 
 result<bloom_filter> bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::bloom, bloom_version, 1, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
-    if (!common) return common.error();
+    auto opened = open_filter(snapshot_kind::bloom, bloom_version, 1, bytes, name, min_false_positive_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const std::uint32_t probes = fields.u32();
     const std::uint64_t bits = fields.u64();
-    const std::span<const std::byte> table = view->sections[0];
+    const std::span<const std::byte> table = view.sections[0];
     if (!fields.finished() || probes == 0 || probes > max_probes || bits == 0 || bits % bloom_line_bits != 0 ||
         table.size() != bits / 8) {
         return error::make(error_code::corrupt, "bloom snapshot: %llu bits with %u probes do not fit %zu bytes",
                            static_cast<unsigned long long>(bits), probes, table.size());
     }
-    auto made = make_with(common->options, bits, probes);
+    auto made = make_with(common.options, bits, probes);
     if (!made) return made.error();
     std::memcpy(made->table_.data(), table.data(), table.size());
-    made->keys_ = common->keys;
+    made->keys_ = common.keys;
     return made;
 }
 

@@ -116,30 +116,28 @@ result<void> bloomier_filter::save(sink& out) const noexcept {
 }
 
 result<bloomier_filter> bloomier_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::bloomier, bloomier_version, 3, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
-    if (!common) return common.error();
+    auto opened = open_filter(snapshot_kind::bloomier, bloomier_version, 3, bytes, name, min_false_positive_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const std::uint32_t value_bits = fields.u32(), salt = fields.u32();
-    const std::uint64_t keys = common->keys;
-    const double rate = common->options.false_positive_rate;
-    if (!fields.finished() || common->options.capacity != std::max<std::uint64_t>(keys, 1))
+    const std::uint64_t keys = common.keys;
+    const double rate = common.options.false_positive_rate;
+    if (!fields.finished() || common.options.capacity != std::max<std::uint64_t>(keys, 1))
         return error::make(error_code::corrupt, "bloomier snapshot: %llu keys and a capacity of %llu",
                            static_cast<unsigned long long>(keys),
-                           static_cast<unsigned long long>(common->options.capacity));
+                           static_cast<unsigned long long>(common.options.capacity));
     if (const auto checked = check(keys, rate, value_bits); !checked)
         return error::make(error_code::corrupt, "bloomier snapshot: %s", checked.error().message().data());
     const std::uint64_t used_bits = keys * (check_bits_for(rate) + value_bits);
-    const std::span<const std::byte> entries = view->sections[2];
+    const std::span<const std::byte> entries = view.sections[2];
     if (entries.size() != bits::words_for(used_bits) * sizeof(std::uint64_t))
         return error::make(error_code::corrupt, "bloomier snapshot: %llu keys do not have %zu bytes of entries",
                            static_cast<unsigned long long>(keys), entries.size());
     minimal_perfect::shape form = minimal_perfect::shape_for(keys);
     form.salt = salt;
-    auto perfect = minimal_perfect::from_bytes(form, view->sections[0], view->sections[1]);
+    auto perfect = minimal_perfect::from_bytes(form, view.sections[0], view.sections[1]);
     if (!perfect) return error::make(perfect.error().code(), "bloomier snapshot: %s", perfect.error().message().data());
-    auto made = make_with({rate, value_bits, std::nullopt}, *common->options.hash, *std::move(perfect));
+    auto made = make_with({rate, value_bits, std::nullopt}, *common.options.hash, *std::move(perfect));
     if (!made) return made;
     if (!entries.empty()) std::memcpy(made->entries_.data(), entries.data(), entries.size());
     if (used_bits % 64 != 0 && made->words()[used_bits / 64] >> used_bits % 64 != 0)

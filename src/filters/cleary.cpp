@@ -109,24 +109,18 @@ result<std::uint64_t> cleary_filter::keys_for_bits(std::uint64_t bits, double ra
 }
 
 result<void> cleary_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::cleary, cleary_version, hash_);
-    if (!info) return info.error();
-    field_writer fields;
-    write_common(fields, stats(), hash_);
-    fields.f64(load_).u32(state_.bits).u64(state_.block_count);
     const std::span remainders{state_.remainders, cleary::remainder_bytes(state_.block_count, state_.bits)};
     const std::array<std::span<const std::byte>, 2> sections = {
         table_.bytes().first(state_.block_count * sizeof(cleary_block)), remainders};
-    return write_snapshot(out, *info, fields.view(), sections);
+    return save_filter(out, snapshot_kind::cleary, cleary_version, stats(), hash_, sections,
+                       [this](field_writer& fields) { fields.f64(load_).u32(state_.bits).u64(state_.block_count); });
 }
 
 result<cleary_filter> cleary_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::cleary, cleary_version, 2, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
-    if (!common) return common.error();
-    const cleary_options options{common->options.capacity, common->options.false_positive_rate, common->options.hash,
+    auto opened = open_filter(snapshot_kind::cleary, cleary_version, 2, bytes, name, min_false_positive_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
+    const cleary_options options{common.options.capacity, common.options.false_positive_rate, common.options.hash,
                                  fields.f64()};
     const std::uint32_t bits = fields.u32();
     const std::uint64_t blocks = fields.u64();
@@ -134,7 +128,7 @@ result<cleary_filter> cleary_filter::load(std::span<const std::byte> bytes) noex
         return error::make(error_code::corrupt, "snapshot: %s", checked.error().message().data());
     }
     const cleary_state shape = cleary_shape_of(options);
-    const auto block_bytes = view->sections[0], remainders = view->sections[1];
+    const auto block_bytes = view.sections[0], remainders = view.sections[1];
     if (!fields.finished() || bits != shape.bits || blocks != shape.block_count ||
         block_bytes.size() != blocks * sizeof(cleary_block) ||
         remainders.size() != cleary::remainder_bytes(blocks, bits)) {
@@ -149,7 +143,7 @@ result<cleary_filter> cleary_filter::load(std::span<const std::byte> bytes) noex
     if (!made) return made.error();
     std::memcpy(made->table_.data(), block_bytes.data(), block_bytes.size());
     std::memcpy(made->state_.remainders, remainders.data(), remainders.size());
-    made->state_.used = common->keys;
+    made->state_.used = common.keys;
     if (const auto checked = cleary::check(made->state_); !checked) return checked.error();
     return made;
 }

@@ -111,24 +111,19 @@ result<std::uint64_t> cuckoo_partial_filter::keys_for_bits(std::uint64_t bits, d
 }
 
 result<void> cuckoo_partial_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::cuckoo_partial, cuckoo_partial_version, hash_);
-    if (!info) return info.error();
-    field_writer fields;
-    write_common(fields, stats(), hash_);
-    fields.u32(tag_bits_).u64(state_.buckets);
     const std::array sections = {table_.bytes()};
-    return write_snapshot(out, *info, fields.view(), sections);
+    return save_filter(out, snapshot_kind::cuckoo_partial, cuckoo_partial_version, stats(), hash_, sections,
+                       [this](field_writer& fields) { fields.u32(tag_bits_).u64(state_.buckets); });
 }
 
 result<cuckoo_partial_filter> cuckoo_partial_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::cuckoo_partial, cuckoo_partial_version, 1, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
-    if (!common) return common.error();
+    auto opened =
+        open_filter(snapshot_kind::cuckoo_partial, cuckoo_partial_version, 1, bytes, name, min_false_positive_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const std::uint32_t tag_bits = fields.u32();
     const std::uint64_t buckets = fields.u64();
-    const std::span<const std::byte> table = view->sections[0];
+    const std::span<const std::byte> table = view.sections[0];
     if (!fields.finished() || (tag_bits != 12 && tag_bits != 16) || buckets == 0 ||
         buckets > table.size() / bucket_bytes(tag_bits) || table.size() != table_bytes(tag_bits, buckets)) {
         return error::make(error_code::corrupt,
@@ -137,14 +132,14 @@ result<cuckoo_partial_filter> cuckoo_partial_filter::load(std::span<const std::b
     }
     const auto tail = table.subspan(static_cast<std::size_t>(buckets * bucket_bytes(tag_bits)));
     const std::uint64_t tags = tag_bits == 12 ? tags_in<12>(table, buckets) : tags_in<16>(table, buckets);
-    if (tags != common->keys || std::any_of(tail.begin(), tail.end(), [](std::byte b) { return b != std::byte{0}; })) {
+    if (tags != common.keys || std::any_of(tail.begin(), tail.end(), [](std::byte b) { return b != std::byte{0}; })) {
         return error::make(error_code::corrupt, "cuckoo_partial snapshot: %llu tags for %llu keys",
-                           static_cast<unsigned long long>(tags), static_cast<unsigned long long>(common->keys));
+                           static_cast<unsigned long long>(tags), static_cast<unsigned long long>(common.keys));
     }
-    auto made = make_with(common->options, tag_bits, buckets);
+    auto made = make_with(common.options, tag_bits, buckets);
     if (!made) return made.error();
     std::memcpy(made->table_.data(), table.data(), table.size());
-    made->keys_ = common->keys;
+    made->keys_ = common.keys;
     return made;
 }
 

@@ -38,4 +38,35 @@ inline void write_common(field_writer& fields, const filter_stats& stats, const 
     return read;
 }
 
+// A snapshot of a filter whose common fields have been read; `fields` goes on behind them. It
+// refers to the bytes.
+struct opened_filter {
+    snapshot_view view;
+    field_reader fields;
+    common_fields common;
+};
+[[nodiscard]] inline result<opened_filter> open_filter(snapshot_kind kind, std::uint16_t newest_version,
+                                                       std::size_t sections, std::span<const std::byte> bytes,
+                                                       std::string_view filter, double min_rate) noexcept {
+    const auto view = open_snapshot_as(kind, newest_version, sections, bytes);
+    if (!view) return view.error();
+    field_reader fields{view->parameters};
+    const auto common = read_common(fields, view->info, filter, min_rate);
+    if (!common) return common.error();
+    return opened_filter{*view, fields, *common};
+}
+
+// Writes the common fields, what add(field_writer&) adds to them, and the sections.
+template <class Add>
+[[nodiscard]] result<void> save_filter(sink& out, snapshot_kind kind, std::uint16_t version, const filter_stats& stats,
+                                       const hasher& hash, std::span<const std::span<const std::byte>> sections,
+                                       Add add) noexcept {
+    const auto info = describe(kind, version, hash);
+    if (!info) return info.error();
+    field_writer fields;
+    write_common(fields, stats, hash);
+    add(fields);
+    return write_snapshot(out, *info, fields.view(), sections);
+}
+
 }  // namespace genista
