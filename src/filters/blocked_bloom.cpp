@@ -1,4 +1,5 @@
-// The cold half of blocked_bloom_filter: sizing, making, merging, saving and loading.
+// blocked_bloom_filter but for its hot kernels, which are compiled here: sizing, making, merging,
+// saving and loading.
 #include "genista/filters/blocked_bloom.hpp"
 
 #include <algorithm>
@@ -7,13 +8,29 @@
 #include <cstring>
 #include <limits>
 
-#include "filters/blocked_bloom_kernels.hpp"
 #include "filters/common.hpp"
+#include "filters/pick_kernels.hpp"
 #include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/blocked_bloom_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista {
 namespace {
+
+const blocked_bloom_kernels* blocked_bloom_kernels_for(block_layout layout) noexcept {
+    switch (layout) {
+        case block_layout::quad:
+            return GENISTA_PICK(quad_kernels);
+        case block_layout::octet:
+            return GENISTA_PICK(octet_kernels);
+        case block_layout::sixteen:
+            return GENISTA_PICK(sixteen_kernels);
+    }
+    return nullptr;
+}
 
 struct layout_shape {
     block_layout layout;

@@ -1,4 +1,5 @@
-// The cold half of bloom_filter: sizing, making, merging, saving and loading.
+// bloom_filter but for its hot kernels, which are compiled here: sizing, making, merging, saving
+// and loading.
 #include "genista/filters/bloom.hpp"
 
 #include <algorithm>
@@ -6,13 +7,21 @@
 #include <cmath>
 #include <cstring>
 
-#include "filters/bloom_kernels.hpp"
 #include "filters/common.hpp"
+#include "filters/pick_kernels.hpp"
 #include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/bloom_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista {
 namespace {
+
+const bloom_kernels* bloom_kernels_now() noexcept {
+    return GENISTA_PICK(bloom_table);
+}
 
 // E[(share of ones)^k] to second order: the share is 1 - e^{-kn/m} on average, and its variance,
 // which matters only in small tables, is that of the number of empty cells after kn balls: (e^{-c}

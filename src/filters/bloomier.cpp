@@ -1,5 +1,5 @@
-// The cold half of bloomier_filter: sizing, updating, saving and loading. Building is in
-// bloomier_build.cpp.
+// bloomier_filter but for its hot kernels, which are compiled here: sizing, updating, saving and
+// loading. Building is in bloomier_build.cpp.
 #include "genista/filters/bloomier.hpp"
 
 #include <algorithm>
@@ -9,13 +9,21 @@
 #include <vector>
 
 #include "bits/words.hpp"
-#include "filters/bloomier_kernels.hpp"
 #include "filters/common.hpp"
+#include "filters/pick_kernels.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "filters/walls.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/bloomier_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista {
 namespace {
+
+const bloomier_kernels* bloomier_kernels_now() noexcept {
+    return GENISTA_PICK(bloomier_table);
+}
 
 constexpr std::uint16_t bloomier_version = 1;
 

@@ -8,7 +8,6 @@
 
 #include "filters/broom/bulk.hpp"
 #include "filters/broom/core.hpp"
-#include "filters/broom/kernels.hpp"
 #include "filters/broom/sizing.hpp"
 #include "filters/common.hpp"
 #include "filters/sizing.hpp"

@@ -1,4 +1,5 @@
-// The cold half of cuckoo_partial_filter: sizing, making, saving and loading.
+// cuckoo_partial_filter but for its hot kernels, which are compiled here: sizing, making, saving
+// and loading.
 #include "genista/filters/cuckoo_partial.hpp"
 
 #include <algorithm>
@@ -8,12 +9,21 @@
 
 #include "filters/common.hpp"
 #include "filters/cuckoo_bucket.hpp"
-#include "filters/cuckoo_partial_kernels.hpp"
+#include "filters/cuckoo_path.hpp"
+#include "filters/pick_kernels.hpp"
 #include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/cuckoo_partial_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista {
 namespace {
+
+const cuckoo_partial_kernels* cuckoo_partial_kernels_for(unsigned tag_bits) noexcept {
+    return tag_bits == 12 ? GENISTA_PICK(cuckoo12_kernels) : GENISTA_PICK(cuckoo16_kernels);
+}
 
 constexpr std::uint64_t slots_per_bucket = 4;
 constexpr std::uint16_t cuckoo_partial_version = 1;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "filters/cleary_kernels.hpp"
+#include "filters/cleary_shape.hpp"
 #include "filters/common.hpp"
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"

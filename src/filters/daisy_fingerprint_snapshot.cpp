@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/all_zero.hpp"
-#include "filters/cleary_check.hpp"
+#include "filters/cleary_shape.hpp"
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/growing_fingerprints.hpp"

@@ -222,5 +222,8 @@ class core {
 // A random number for a table's salts, or one from the options' seed.
 [[nodiscard]] result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept;
 
+// The look-up kernels for this processor: kernels.cpp.
+[[nodiscard]] const broom_kernel_set<broom_lookup_state>* pick_kernels(shape s) noexcept;
+
 }  // namespace broom
 }  // namespace GENISTA_BROOM_NAMESPACE

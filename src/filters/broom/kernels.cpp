@@ -1,6 +1,4 @@
 // Compiles the look-up kernels for every instruction set and chooses one at run time.
-#include "filters/broom/kernels.hpp"
-
 #include "bits/move_bits.hpp"
 #include "filters/broom/core.hpp"
 #include "filters/broom/mix.hpp"
