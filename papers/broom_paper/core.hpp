@@ -20,8 +20,8 @@
 #include <tuple>
 #include <vector>
 
+#include "filters/common.hpp"
 #include "filters/index_book.hpp"
-#include "filters/walls.hpp"
 #include "papers/broom_paper.hpp"
 #include "papers/broom_paper/state.hpp"
 

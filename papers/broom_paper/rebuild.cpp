@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "filters/index_read.hpp"
+#include "filters/index_book.hpp"
 #include "papers/broom_paper/core.hpp"
 
 namespace genista::broom_paper {

@@ -8,9 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
-#include "filters/pick_kernels.hpp"
-#include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "hash/digest_kernels_includes.hpp"
 

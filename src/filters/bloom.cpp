@@ -7,9 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
-#include "filters/pick_kernels.hpp"
-#include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "hash/digest_kernels_includes.hpp"
 

@@ -8,11 +8,10 @@
 #include <cstring>
 #include <vector>
 
+#include "base/cpu.hpp"
 #include "bits/words.hpp"
 #include "filters/common.hpp"
-#include "filters/pick_kernels.hpp"
 #include "filters/snapshot_fields.hpp"
-#include "filters/walls.hpp"
 #include "hash/digest_kernels_includes.hpp"
 
 #define GENISTA_KERNELS "filters/bloomier_kernels.inl"

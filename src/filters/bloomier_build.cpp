@@ -12,7 +12,6 @@
 #include "base/team.hpp"
 #include "bits/words.hpp"
 #include "filters/common.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "hash/digests_in_order.hpp"
 

@@ -6,12 +6,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/cpu.hpp"
 #include "filters/cleary_insert.hpp"
 #include "filters/cleary_shape.hpp"
 #include "filters/cleary_table.hpp"
 #include "filters/common.hpp"
-#include "filters/pick_kernels.hpp"
-#include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "hash/digest_kernels_includes.hpp"
 

@@ -9,7 +9,6 @@
 #include "filters/snapshot_fields.hpp"
 #include "filters/succinct/hashed.hpp"
 #include "filters/succinct/snapshot.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
 #include "hash/reduction.hpp"

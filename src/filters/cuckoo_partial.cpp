@@ -7,11 +7,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
 #include "filters/cuckoo_bucket.hpp"
 #include "filters/cuckoo_path.hpp"
-#include "filters/pick_kernels.hpp"
-#include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "hash/digest_kernels_includes.hpp"
 

@@ -2,7 +2,7 @@
 // table.
 #include "filters/daisy_bloom_kernels.hpp"
 
-#include "filters/pick_kernels.hpp"
+#include "base/cpu.hpp"
 #include "genista/filters/bloom.hpp"
 #include "hash/digest_kernels_includes.hpp"
 

@@ -12,7 +12,6 @@
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/growing_fingerprints.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/with_oracle.hpp"
 
 namespace genista {

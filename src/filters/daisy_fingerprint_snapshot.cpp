@@ -10,11 +10,11 @@
 
 #include "base/all_zero.hpp"
 #include "filters/cleary_shape.hpp"
+#include "filters/common.hpp"
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/growing_fingerprints.hpp"
 #include "filters/snapshot_fields.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 
 namespace genista {

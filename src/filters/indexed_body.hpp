@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "filters/common.hpp"
-#include "filters/walls.hpp"
 #include "genista/detail/filters/index_surface.hpp"
 
 namespace genista {

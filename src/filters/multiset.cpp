@@ -7,7 +7,6 @@
 #include "filters/succinct/counted.hpp"
 #include "filters/succinct/dictionary.hpp"
 #include "filters/succinct/snapshot.hpp"
-#include "filters/walls.hpp"
 
 namespace genista {
 

@@ -6,7 +6,6 @@
 #include "filters/common.hpp"
 #include "filters/succinct/dictionary.hpp"
 #include "filters/succinct/snapshot.hpp"
-#include "filters/walls.hpp"
 
 namespace genista {
 

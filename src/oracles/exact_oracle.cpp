@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/without_throwing.hpp"
 #include "format/hash_fields.hpp"
+#include "genista/detail/base/caught.hpp"
 
 namespace genista {
 namespace {

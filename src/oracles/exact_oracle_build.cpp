@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/without_throwing.hpp"
+#include "genista/detail/base/caught.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 #include "genista/oracles/exact_oracle.hpp"
-#include "oracles/hash_choice.hpp"
+#include "hash/chance.hpp"
 #include "oracles/key_text.hpp"
 
 namespace genista {

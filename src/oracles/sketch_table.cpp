@@ -1,7 +1,7 @@
 // sketch_table: makes and compares the tables of the sketches. See sketch_table.hpp.
 #include "genista/detail/oracles/sketch_table.hpp"
 
-#include "oracles/hash_choice.hpp"
+#include "hash/chance.hpp"
 
 namespace genista {
 

@@ -45,6 +45,7 @@
 #include <span>
 #include <string_view>
 
+#include "genista/detail/base/caught.hpp"
 #include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/broom/faults.hpp"
 #include "genista/detail/filters/broom/lookup_state.hpp"
@@ -52,7 +53,6 @@
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/detail/filters/remote_surface.hpp"
 #include "genista/detail/format/snapshot.hpp"
-#include "genista/detail/remote/caught.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {

@@ -24,9 +24,8 @@
 #include <vector>
 
 #include "filters/adaptive_bloom/state.hpp"
+#include "filters/common.hpp"
 #include "filters/index_book.hpp"
-#include "filters/index_read.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
 
 namespace genista::adaptive_bloom {

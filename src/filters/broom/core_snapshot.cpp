@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "filters/broom/core.hpp"
-#include "filters/broom/sizing.hpp"
+#include "filters/broom/shape.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "format/snapshot_stream.hpp"
 

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "filters/index_read.hpp"
+#include "filters/index_book.hpp"
 #include "genista/detail/remote/record_check.hpp"
 
 namespace genista::cascade {

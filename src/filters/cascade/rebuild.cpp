@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "filters/cascade/core.hpp"
-#include "filters/index_read.hpp"
+#include "filters/index_book.hpp"
 
 namespace genista::cascade {
 namespace {

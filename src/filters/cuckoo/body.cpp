@@ -3,13 +3,12 @@
 #include <new>
 #include <thread>
 
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
 #include "filters/cuckoo/core.hpp"
 #include "filters/cuckoo/hashes.hpp"
 #include "filters/cuckoo/sizing.hpp"
 #include "filters/cuckoo/slots.hpp"
-#include "filters/pick_kernels.hpp"
-#include "filters/walls.hpp"
 #include "hash/digest_kernels_includes.hpp"
 
 #define GENISTA_KERNELS "filters/cuckoo/kernels.inl"

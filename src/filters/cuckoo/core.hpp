@@ -20,7 +20,6 @@
 #include <string>
 #include <vector>
 
-#include "filters/cuckoo/chance.hpp"
 #include "filters/cuckoo/hashes.hpp"
 #include "filters/cuckoo/plan.hpp"
 #include "genista/detail/base/buffer.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "filters/common.hpp"
 #include "filters/cuckoo/slots.hpp"
-#include "filters/sizing.hpp"
 
 namespace genista::cuckoo {
 namespace {

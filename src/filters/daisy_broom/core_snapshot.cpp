@@ -6,9 +6,9 @@
 #include <cstring>
 #include <new>
 
+#include "filters/common.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/snapshot_fields.hpp"
-#include "filters/walls.hpp"
 #include "genista/detail/filters/daisy_broom/core.hpp"
 
 namespace genista {

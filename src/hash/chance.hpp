@@ -1,17 +1,24 @@
-// Helpers at the boundary of a filter: inside, functions may throw std::bad_alloc; callers only
-// ever get errors.
+// What is drawn at random when a filter or an oracle is made: its hash, the seed of its choices,
+// and salts.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <optional>
 
-#include "base/without_throwing.hpp"
 #include "genista/base/result.hpp"
 #include "genista/detail/base/random_source.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista {
+
+// The caller's hash function, or else a keyed one with a random key.
+[[nodiscard]] inline result<hasher> hasher_or_random(const std::optional<hasher>& chosen) noexcept {
+    if (chosen) return *chosen;
+    const auto key = hash_key::random();
+    if (!key) return key.error();
+    return hasher{*key};
+}
 
 // The seed of a filter's random numbers: that of a `repeatable`, or one from the operating system.
 [[nodiscard]] inline result<std::uint64_t> seed_of_chance(const random_source& source) noexcept {
