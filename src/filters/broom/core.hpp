@@ -160,6 +160,7 @@ class core {
 
     [[nodiscard]] result<insert_outcome> insert_into_bin(const digest& d, range_source& source);
     [[nodiscard]] step join(const digest& d, reading& taken);
+    [[nodiscard]] result<bool> is_done(step last, const digest& d, const reading& taken, range_source& source);
     [[nodiscard]] step insert_with(const digest& d, const reading& taken, bool may_make_room, insert_outcome& outcome);
     [[nodiscard]] step insert_unread(const digest& d, const reading& taken);
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
