@@ -1,5 +1,4 @@
 // counting_filter: the implementation behind the header, for the optimal and the spectral filter.
-#include "genista/detail/filters/counting_filter.hpp"
 
 #include <array>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "filters/succinct/hashed.hpp"
 #include "filters/succinct/snapshot.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "hash/reduction.hpp"
 
 namespace genista {

@@ -9,15 +9,26 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
 #include "filters/daisy_bloom_kernels.hpp"
 #include "filters/daisy_bloom_sizing.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/snapshot_fields.hpp"
+#include "genista/filters/bloom.hpp"
 #include "genista/filters/with_oracle.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/daisy_bloom_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista {
 namespace {
+
+const daisy_bloom_kernels* daisy_bloom_kernels_for(daisy_layout layout) noexcept {
+    return layout == daisy_layout::scattered ? GENISTA_PICK(daisy_scattered_kernels)
+                                             : daisy_blocked_kernels_for(layout);
+}
 
 static_assert(class_filter<daisy_bloom_filter>);
 

@@ -23,20 +23,8 @@ inline void write_common(field_writer& fields, const filter_stats& stats, const 
 }
 
 // The checks that do not depend on the structure: the hash, its key, the ranges.
-[[nodiscard]] inline result<common_fields> read_common(field_reader& fields, const snapshot_info& info,
-                                                       std::string_view filter, double min_rate) noexcept {
-    common_fields read;
-    read.options.capacity = fields.u64();
-    read.options.false_positive_rate = fields.f64();
-    read.keys = fields.u64();
-    const auto hash = read_hash(fields, info);
-    if (!hash) return hash.error();
-    if (const auto checked = check_options(filter, read.options, min_rate); !checked) {
-        return error::make(error_code::corrupt, "snapshot: %s", checked.error().message().data());
-    }
-    read.options.hash = *hash;
-    return read;
-}
+[[nodiscard]] result<common_fields> read_common(field_reader& fields, const snapshot_info& info,
+                                                std::string_view filter, double min_rate) noexcept;
 
 // A snapshot of a filter whose common fields have been read; `fields` goes on behind them. It
 // refers to the bytes.
@@ -45,16 +33,9 @@ struct opened_filter {
     field_reader fields;
     common_fields common;
 };
-[[nodiscard]] inline result<opened_filter> open_filter(snapshot_kind kind, std::uint16_t newest_version,
-                                                       std::size_t sections, std::span<const std::byte> bytes,
-                                                       std::string_view filter, double min_rate) noexcept {
-    const auto view = open_snapshot_as(kind, newest_version, sections, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, filter, min_rate);
-    if (!common) return common.error();
-    return opened_filter{*view, fields, *common};
-}
+[[nodiscard]] result<opened_filter> open_filter(snapshot_kind kind, std::uint16_t newest_version, std::size_t sections,
+                                                std::span<const std::byte> bytes, std::string_view filter,
+                                                double min_rate) noexcept;
 
 // Writes the common fields, what add(field_writer&) adds to them, and the sections.
 template <class Add>

@@ -54,7 +54,7 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/detail/filters/class_batches.hpp"
+#include "genista/detail/filters/asked_with_key.hpp"
 #include "genista/detail/filters/daisy_broom/band_view.hpp"
 #include "genista/detail/filters/daisy_broom/core.hpp"
 #include "genista/detail/filters/daisy_broom/unkept_keys.hpp"

@@ -1,10 +1,8 @@
 // core: the adaptive Bloom filter as a whole. One file for each thing it does:
 //
 //     state.cpp      LOOKUP, cells and hashes: all that is local
-//     core.cpp       begin, insert
+//     core.cpp       begin, insert; the records of the index; all keys at once
 //     fix.cpp        adapt: FIX-FALSE-POSITIVE [broom17 Fig. 1]
-//     index.cpp      the records of the index
-//     rebuild.cpp    all keys at once
 //     audit.cpp      do the invariants hold, and does R agree? Figures.
 //     snapshot.cpp   save and load
 //
@@ -60,7 +58,7 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   private:
-    //  ---- the index: index.cpp
+    //  ---- the index: core.cpp
     //
     // One record for each cell that a key uses in each level it is in, whichever function sends it
     // there; in the last level one for its quotient.
@@ -130,7 +128,7 @@ class core {
     [[nodiscard]] result<bool> has_key_of_digest(std::span<const index_member> users, const hashed_key& key,
                                                  index_source& remote);
 
-    // ---- all at once: rebuild.cpp
+    // ---- all at once: core.cpp
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<void> fill(state& fresh, index_source& remote);
 

@@ -7,7 +7,6 @@
 #include "filters/common.hpp"
 #include "filters/cuckoo/core.hpp"
 #include "filters/cuckoo/hashes.hpp"
-#include "filters/cuckoo/sizing.hpp"
 #include "filters/cuckoo/slots.hpp"
 #include "hash/digest_kernels_includes.hpp"
 

@@ -1,5 +1,4 @@
-// Loads, rates and shapes. See sizing.hpp.
-#include "filters/cuckoo/sizing.hpp"
+// Loads, rates and shapes. See slots.hpp.
 
 #include <algorithm>
 #include <cmath>

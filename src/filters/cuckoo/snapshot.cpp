@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "filters/cuckoo/core.hpp"
-#include "filters/cuckoo/sizing.hpp"
 #include "filters/cuckoo/slots.hpp"
 #include "filters/snapshot_fields.hpp"
 

@@ -1,6 +1,6 @@
 // cuckoo_family_filter: cuckoo filters with full hash functions. They read their keys from R and
 // can therefore move a key to any of its bins. One core; a rule decides what a false positive
-// changes. Users include cuckoo.hpp, cuckooing.hpp, cyclic.hpp, swapping.hpp.
+// changes. Users include cuckooing.hpp, or papers/cuckoo_family.hpp.
 //
 //     key → one bin in each of `tables` tables, and a fingerprint; the fingerprint is stored in one
 //     slot of one of these bins
