@@ -18,7 +18,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "genista/filters/multiset.hpp"
+#include "genista/filters/succinct_set.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 #include "lab/workloads/random.hpp"

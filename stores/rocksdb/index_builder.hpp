@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "genista/detail/hash/kept_key.hpp"
 #include "genista/detail/stores/rocksdb/database.hpp"
+#include "genista/hash/hashed_key.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
 
 namespace genista::rocks {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "genista/oracles/oracle_training.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "json_target.hpp"
 #include "lab/workloads/key_file.hpp"
 #include "options.hpp"

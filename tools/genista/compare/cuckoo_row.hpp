@@ -15,9 +15,7 @@
 #include "compare/databases.hpp"
 #include "compare/rows.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "papers/cuckoo.hpp"
-#include "papers/cyclic.hpp"
-#include "papers/swapping.hpp"
+#include "papers/cuckoo_family.hpp"
 #include "stores/rocksdb/slot_records.hpp"
 #include "support/guard/slotted_store.hpp"
 

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "compare/request.hpp"
-#include "genista/guard/counters.hpp"
 #include "genista/guard/guarded.hpp"
+#include "genista/guard/metrics.hpp"
 #include "genista/hash/key.hpp"
 
 namespace genista::tool::compare {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "genista/detail/remote/caught.hpp"
+#include "genista/detail/base/caught.hpp"
 #include "genista/remote/indexed.hpp"
 
 namespace genista {

@@ -1,6 +1,6 @@
 // cuckoo_family_filter: cuckoo filters with full hash functions. They read their keys from R and
 // can therefore move a key to any of its bins. One core; a rule decides what a false positive
-// changes. Users include cuckoo.hpp, cuckooing.hpp, cyclic.hpp, swapping.hpp.
+// changes. Users include cuckooing.hpp, or papers/cuckoo_family.hpp.
 //
 //     key → one bin in each of `tables` tables, and a fingerprint; the fingerprint is stored in one
 //     slot of one of these bins
@@ -39,7 +39,6 @@
 // tested with it. The others are in papers/.
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,6 +50,7 @@
 #include "genista/detail/filters/cuckoo/lookup_state.hpp"
 #include "genista/detail/filters/cuckoo/slot_source.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
+#include "genista/detail/filters/remote_surface.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -103,6 +103,13 @@ inline constexpr member_of_family member{
     Rule::name,
     {.rule = Rule::rule, .tables = Rule::tables, .bin_slots = Rule::bin_slots, .selector_bits = Rule::selector_bits}};
 
+struct any_slotted_map {
+    template <class R>
+    static constexpr bool takes = slotted_map<R>;
+    template <class R>
+    using source = remote_slots<R>;
+};
+
 class core;
 struct inspection;  // of the tests, which compare tables exactly
 
@@ -148,7 +155,9 @@ class body {
 }  // namespace cuckoo
 
 template <class Rule>
-class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
+class cuckoo_family_filter
+    : public filter_surface<cuckoo_family_filter<Rule>>,
+      public erasing_surface<cuckoo_family_filter<Rule>, cuckoo_options, cuckoo::any_slotted_map> {
   public:
     static constexpr std::string_view name = Rule::name;
 
@@ -156,93 +165,10 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] static result<cuckoo_family_filter> make(const cuckoo_options& options = {}) noexcept {
         return owning(cuckoo::body::make(cuckoo::member<Rule>, options));
     }
-    // A filter of all keys in R, in two sequential reads of R.
-    template <slotted_map R>
-    [[nodiscard]] static result<cuckoo_family_filter> build(const cuckoo_options& options, R& remote) noexcept {
-        auto made = make(options);
-        if (!made) return made;
-        if (const auto done = made->rebuild(remote); !done) return done.error();
-        return made;
-    }
-
-    // REQUIRES: R holds the key (the store commits first). `full` if no hash functions were found
-    // that place all keys, which happens only beyond the capacity.
-    template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(hash()));
-        cuckoo::remote_slots<R> source{remote};
-        return body_.insert(key, source);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
-        return insert(hashed_key{hash(), key}, remote);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
-        return insert(hashed_key{hash(), key}, remote);
-    }
-    // Takes the key out of R's records, then out of its slot and the filter. For an absent key it
-    // returns `absent` and changes nothing.
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(hash()));
-        cuckoo::remote_slots<R> source{remote};
-        return body_.erase(key, source);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        return erase(hashed_key{hash(), key}, remote);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(hashed_key{hash(), key}, remote);
-    }
-    // The second half of an erase, for a store that has already committed it. `absent`: the filter
-    // did not have the key, or R has it again.
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(hash()));
-        cuckoo::remote_slots<R> source{remote};
-        return body_.forget(key, source);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
-        return forget(hashed_key{hash(), key}, remote);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(hashed_key{hash(), key}, remote);
-    }
-    // `unfixed`: the rule was applied, and the key is still answered "maybe".
-    template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(hash()));
-        cuckoo::remote_slots<R> source{remote};
-        return body_.adapt(key, source);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
-    }
-
-    // Inserts every key of R again under new hash functions; what was learnt is lost. A loaded
-    // filter needs it before its first change.
-    template <slotted_map R>
-    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
-        cuckoo::remote_slots<R> source{remote};
-        return body_.rebuild(source);
-    }
-    // Checks that every key of R has a slot and is answered "maybe", that R has a key for every
-    // slot of the filter, and that the counts agree. REQUIRES: no thread writes meanwhile.
-    template <slotted_map R>
-    [[nodiscard]] result<void> audit(R& remote) const noexcept {
-        cuckoo::remote_slots<R> source{remote};
-        return body_.audit(source);
-    }
+    // insert, adapt, erase, forget, rebuild, build, audit: remote_surface.hpp. An insert is `full`
+    // if no hash functions were found that place all keys, which happens only beyond the capacity.
+    // An adapt is `unfixed` if the rule was applied, and the key is still answered "maybe". A build
+    // reads R twice, in order. An audit also sees that R has a key for every slot of the filter.
 
     // cuckooing_filter only. A loaded filter answers queries at once. insert, erase and adapt are
     // errors until a rebuild, because they need slots in R that agree with the filter.
@@ -275,8 +201,12 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
 
   private:
     friend filter_surface<cuckoo_family_filter>;
+    friend sourced_surface<cuckoo_family_filter, cuckoo_options, cuckoo::any_slotted_map>;
+    friend erasing_surface<cuckoo_family_filter, cuckoo_options, cuckoo::any_slotted_map>;
     friend struct cuckoo::inspection;
-    explicit cuckoo_family_filter(cuckoo::body body) noexcept : body_{std::move(body)} {}
+    explicit cuckoo_family_filter(cuckoo::body made) noexcept : body_{std::move(made)} {}
+    [[nodiscard]] cuckoo::body& body() noexcept { return body_; }
+    [[nodiscard]] const cuckoo::body& body() const noexcept { return body_; }
     [[nodiscard]] static result<cuckoo_family_filter> owning(result<cuckoo::body> made) noexcept {
         if (!made) return made.error();
         return cuckoo_family_filter{*std::move(made)};

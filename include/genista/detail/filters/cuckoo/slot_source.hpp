@@ -1,6 +1,6 @@
 // slot_source: the calls that the cuckoo family makes to R, without R's type, so that the filters
 // are compiled once; and remote_slots, which makes one from any slotted map. What R throws is the
-// error of a failed call (detail/remote/caught.hpp).
+// error of a failed call (detail/base/caught.hpp).
 //
 // The filter renumbers its slots whenever it chooses new hash functions, so that the old records
 // stay whole until the new ones are complete: a slot in R is generation · 2^40 + slot in the table.
@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "genista/detail/remote/caught.hpp"
+#include "genista/detail/base/caught.hpp"
 #include "genista/remote/slots.hpp"
 
 namespace genista::cuckoo {
