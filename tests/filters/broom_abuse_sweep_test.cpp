@@ -15,7 +15,6 @@ namespace genista::broom_abuse_sweep_test {
 namespace {
 
 using test::broom_world;
-using test::integer_key;
 
 void expect_sound(broom_world<broom_filter>& w) {
     w.scan();

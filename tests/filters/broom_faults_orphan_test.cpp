@@ -14,7 +14,6 @@
 namespace genista::broom::broom_faults_orphan_test {
 namespace {
 
-using test::integer_key;
 
 struct crowded_bin {
     hasher hash{hash_key::from_seed(3)};

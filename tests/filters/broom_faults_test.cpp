@@ -14,7 +14,6 @@
 namespace genista::broom_faults_test {
 namespace {
 
-using test::integer_key;
 
 // Every kind but a lagging replica, which is not a valid R (remote.hpp, "Order").
 std::vector<fault_kind> kinds_of_faults() {

@@ -30,10 +30,10 @@ struct map_that_goes_down {
 // Commits and inserts; after an error the key is taken back.
 bool insert(broom_filter& filter, map_that_goes_down& remote, std::uint64_t key) {
     const digest where = filter.hash()(key);
-    EXPECT_TRUE(remote.put(where, test::integer_key{key}.view()));
+    EXPECT_TRUE(remote.put(where, integer_key{key}.view()));
     const auto outcome = filter.insert(key, remote);
     if (outcome && *outcome != insert_outcome::full) return true;
-    EXPECT_TRUE(remote.erase(where, test::integer_key{key}.view()));
+    EXPECT_TRUE(remote.erase(where, integer_key{key}.view()));
     return false;
 }
 

@@ -27,8 +27,8 @@ TEST(broom_late_readers, with_the_state_of_a_replaced_table_miss_no_stored_key) 
         std::vector<digest> members;
         const auto insert_more = [&](std::uint64_t keys) {
             for (const std::uint64_t end = members.size() + keys; members.size() < end;) {
-                const test::integer_key key{members.size()};
-                members.push_back(hash(key.value));
+                const integer_key key{members.size()};
+                members.push_back(hash(key.value()));
                 ASSERT_TRUE(remote.put(members.back(), key.view()));
                 remote_source<memory_map> from{remote, hash, members.back(), key.view()};
                 const auto outcome = filter->insert(members.back(), from);
@@ -115,7 +115,7 @@ TEST(broom_late_readers, on_other_threads_miss_no_stored_key_while_pages_are_giv
     std::thread single{read_singly};
     std::thread batches{read_in_batches};
     for (std::uint64_t key = 0; key < keys; ++key) {
-        const test::integer_key bytes{key};
+        const integer_key bytes{key};
         EXPECT_TRUE(remote.put(filter.hash()(key), bytes.view()));
         const auto outcome = filter.insert(key, remote);
         EXPECT_TRUE(outcome && *outcome == insert_outcome::inserted);

@@ -35,11 +35,11 @@ struct limited {
     // As a store would: a refused key is taken back.
     insert_outcome insert(std::uint64_t key) {
         const digest where = filter.hash()(key);
-        EXPECT_TRUE(plain.put(where, test::integer_key{key}.view()));
+        EXPECT_TRUE(plain.put(where, integer_key{key}.view()));
         const auto outcome = filter.insert(key, remote);
         EXPECT_TRUE(outcome) << outcome.error().message();
         if (!outcome || *outcome == insert_outcome::full) {
-            EXPECT_TRUE(plain.erase(where, test::integer_key{key}.view()));
+            EXPECT_TRUE(plain.erase(where, integer_key{key}.view()));
             return insert_outcome::full;
         }
         members.push_back(key);

@@ -50,11 +50,11 @@ struct accounted {
         const test::owned_blocks::recording on{ledger};
         filter = *core::make(options, hash, shape::for_rate(rate), bins);
     }
-    remote_source<memory_map> source(const test::integer_key& key) {
-        return {remote, hash, hash(key.value), key.view()};
+    remote_source<memory_map> source(const integer_key& key) {
+        return {remote, hash, hash(key.value()), key.view()};
     }
     insert_outcome insert(std::uint64_t key) {
-        const test::integer_key bytes{key};
+        const integer_key bytes{key};
         EXPECT_TRUE(remote.put(hash(key), bytes.view()));
         auto from = source(bytes);
         const test::owned_blocks::recording on{ledger};
@@ -67,7 +67,7 @@ struct accounted {
             ASSERT_EQ(insert(next_key), insert_outcome::inserted);
     }
     void erase(std::uint64_t key) {
-        const test::integer_key bytes{key};
+        const integer_key bytes{key};
         auto from = source(bytes);
         const test::owned_blocks::recording on{ledger};
         EXPECT_TRUE(filter->erase(hash(key), from));
@@ -76,7 +76,7 @@ struct accounted {
     void query(std::uint64_t absent_keys) {
         for (std::uint64_t key = 1'000'000'000; key < 1'000'000'000 + absent_keys; ++key) {
             if (!filter->contains(hash(key))) continue;
-            const test::integer_key bytes{key};
+            const integer_key bytes{key};
             auto from = source(bytes);
             const test::owned_blocks::recording on{ledger};
             EXPECT_TRUE(filter->adapt(hash(key), from));
