@@ -12,11 +12,10 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
 #include "tests/support/broom_effort.hpp"
-#include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/broom_world.hpp"
-#include "tests/support/disordered_map.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::broom_bulk_test {
 namespace {

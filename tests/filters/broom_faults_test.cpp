@@ -9,11 +9,10 @@
 
 #include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
-#include "tests/support/disordered_map.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::broom_faults_test {
 namespace {
-
 
 // Every kind but a lagging replica, which is not a valid R (remote.hpp, "Order").
 std::vector<fault_kind> kinds_of_faults() {

@@ -13,7 +13,7 @@
 #include "genista/guard/guarded.hpp"
 #include "genista/remote/indexed.hpp"
 #include "tests/support/daisy_oracles.hpp"
-#include "tests/support/replacing_map.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::replaced_records_test {
 namespace {

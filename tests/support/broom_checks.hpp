@@ -25,9 +25,9 @@
 
 #include "tests/support/broom_history.hpp"
 #include "tests/support/broom_model.hpp"
-#include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/broom_world.hpp"
 #include "tests/support/scale.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::test {
 
