@@ -17,7 +17,7 @@
 #include "tests/support/broom_world.hpp"
 #include "tests/support/cascade_world.hpp"
 #include "tests/support/cuckoo_world.hpp"
-#include "tests/support/fail_each_allocation.hpp"
+#include "tests/support/failing_allocator.hpp"
 #include "tests/support/scale.hpp"
 
 namespace genista::allocation_test {

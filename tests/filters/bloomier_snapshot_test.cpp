@@ -8,9 +8,9 @@
 
 #include "bits/words.hpp"
 #include "filters/filter_snapshots.hpp"
-#include "tests/support/bloomier_snapshot_exercise.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
+#include "tests/support/succinct_snapshot_exercise.hpp"
 
 namespace genista::bloomier_snapshot_test {
 namespace {

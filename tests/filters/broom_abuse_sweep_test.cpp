@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::broom_abuse_sweep_test {
 namespace {

@@ -11,7 +11,6 @@
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"

@@ -10,7 +10,7 @@
 #include "genista/detail/filters/broom/range_source.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
-#include "tests/support/broom_effort.hpp"
+#include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::broom::broom_core_model_test {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
+#include "tests/support/scale.hpp"
 #include "tests/support/wrapped_maps.hpp"
 
 namespace genista::broom_faults_test {

@@ -9,9 +9,9 @@
 #include "filters/broom/core.hpp"
 #include "filters/broom/kernels.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
 #include "tests/support/every_isa.hpp"
+#include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::broom::broom_late_readers_test {

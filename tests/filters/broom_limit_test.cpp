@@ -10,8 +10,8 @@
 #include "filters/broom/sizing.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::broom_limit_test {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "filters/broom/core.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
-#include "tests/support/owned_blocks.hpp"
+#include "tests/support/failing_allocations.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::broom::broom_memory_test {
 namespace {
@@ -50,9 +50,7 @@ struct accounted {
         const test::owned_blocks::recording on{ledger};
         filter = *core::make(options, hash, shape::for_rate(rate), bins);
     }
-    remote_source<memory_map> source(const integer_key& key) {
-        return {remote, hash, hash(key.value()), key.view()};
-    }
+    remote_source<memory_map> source(const integer_key& key) { return {remote, hash, hash(key.value()), key.view()}; }
     insert_outcome insert(std::uint64_t key) {
         const integer_key bytes{key};
         EXPECT_TRUE(remote.put(hash(key), bytes.view()));

@@ -6,8 +6,8 @@
 #include <string>
 #include <tuple>
 
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_model.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::broom_model_test {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
+#include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::broom_writers_test {

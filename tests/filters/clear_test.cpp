@@ -22,8 +22,7 @@
 #include "genista/filters/spectral.hpp"
 #include "genista/filters/succinct_set.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/daisy_oracles.hpp"
-#include "tests/support/daisy_plans.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/snapshot_damage.hpp"
 
 namespace genista::test::clear_test {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "tests/support/daisy_world.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/every_isa.hpp"
 #include "tests/support/scale.hpp"
 

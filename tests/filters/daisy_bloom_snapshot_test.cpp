@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/daisy_snapshot_exercise.hpp"
-#include "tests/support/daisy_world.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/snapshot_damage.hpp"
 

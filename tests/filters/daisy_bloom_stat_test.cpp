@@ -12,7 +12,7 @@
 
 #include "genista/filters/daisy_bloom.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "tests/support/daisy_world.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/scale.hpp"
 
 namespace genista::daisy_bloom_stat_test {

@@ -12,8 +12,8 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/daisy_broom_snapshot_exercise.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
+#include "tests/support/daisy_snapshot_exercise.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/snapshot_damage.hpp"
 

@@ -13,7 +13,7 @@
 #include "filters/filter_snapshots.hpp"
 #include "genista/detail/base/uint128.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
-#include "tests/support/daisy_plans.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "bits/words.hpp"
 #include "filters/filter_snapshots.hpp"
-#include "tests/support/daisy_fingerprint_exercise.hpp"
-#include "tests/support/daisy_plans.hpp"
+#include "tests/support/daisy_classes.hpp"
+#include "tests/support/daisy_snapshot_exercise.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "tests/support/daisy_plans.hpp"
+#include "tests/support/daisy_classes.hpp"
 
 namespace genista::daisy_fingerprint_stat_test {
 namespace {

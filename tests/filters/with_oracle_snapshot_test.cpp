@@ -13,8 +13,7 @@
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/with_oracle.hpp"
 #include "genista/oracles/exact_oracle.hpp"
-#include "tests/support/daisy_oracles.hpp"
-#include "tests/support/daisy_world.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/snapshot_damage.hpp"
 

@@ -19,7 +19,7 @@
 #include "genista/remote/memory_slots.hpp"
 #include "support/guard/slotted_store.hpp"
 #include "tests/support/counting_hash.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 
 namespace genista::test::hashed_once_test {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "lab/scalar/bit_strings_workloads.hpp"
 #include "papers/bit_strings/bit_strings_parallel.hpp"
-#include "tests/support/broom_effort.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::bits::bit_strings_test {
 namespace {

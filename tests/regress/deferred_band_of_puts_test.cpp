@@ -4,7 +4,7 @@
 
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 
 namespace genista::deferred_band_of_puts_test {
 namespace {

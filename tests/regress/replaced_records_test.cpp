@@ -12,7 +12,7 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/remote/indexed.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/wrapped_maps.hpp"
 
 namespace genista::replaced_records_test {

@@ -9,7 +9,7 @@
 
 #include "genista/remote/memory_map.hpp"
 #include "remote/remote_support.hpp"
-#include "tests/support/broom_effort.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::test::memory_map_model_test {
 namespace {

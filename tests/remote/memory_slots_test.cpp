@@ -11,7 +11,6 @@
 
 #include "genista/remote/memory_map.hpp"
 #include "remote/remote_support.hpp"
-#include "remote/slots_support.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
