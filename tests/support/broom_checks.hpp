@@ -1,7 +1,7 @@
 // The checks that a broom filter must pass. Each is a function that returns a description of the
 // failure, or "" if there is none.
 //
-// tests/filters/broom_checks_test.cpp runs them on the product filter.
+// tests/filters/broom_threads_test.cpp runs them on the product filter.
 // tests/planted/planted_test.cpp runs them on the filter with one planted bug, which at least one
 // check must report. They are templates because the two versions of the filter must not be linked
 // into one program.

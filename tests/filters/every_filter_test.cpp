@@ -1,13 +1,15 @@
-// clear() (filters/filter.hpp): a filter that was filled and emptied is as make() made it, byte for
-// byte and by its memory, and fills up again like a new one. One driver for all filters that have
-// it.
+// What holds for every filter that has it (filters/filter.hpp): which concepts it models, size(), and
+// clear().
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
+#include "genista/detail/filters/asked_with_key.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
@@ -21,12 +23,161 @@
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
 #include "genista/filters/succinct_set.hpp"
+#include "genista/genista.hpp"
+#include "genista/oracles/exact_oracle.hpp"
+#include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
+#include "genista/remote/memory_slots.hpp"
 #include "tests/support/daisy_classes.hpp"
 #include "tests/support/snapshot_damage.hpp"
 
-namespace genista::test::clear_test {
+namespace genista::every_filter_test {
 namespace {
+
+// ---- concepts -----------------------------------------------------------------------------------
+
+// Which of the concepts of filters/filter.hpp each public filter models, and which it does not. The
+// compiler is the test.
+
+using indexed = with_index<memory_map, memory_map>;
+using slotted = with_slots<memory_map, memory_slots>;
+
+// Of the surface that all of them have, whatever a key of theirs is.
+template <class F>
+concept counted = requires(const F& f) {
+    { F::name } -> std::convertible_to<std::string_view>;
+    { f.size() }
+    noexcept->std::same_as<std::uint64_t>;
+    { f.empty() }
+    noexcept->std::same_as<bool>;
+    { f.stats() }
+    noexcept->std::same_as<filter_stats>;
+}
+&&std::movable<F> && !std::copyable<F>;
+
+// Take keys by themselves.
+template <class F>
+constexpr bool is_local = counted<F>&& local_filter<F>&& clearable_filter<F>;
+static_assert(is_local<bloom_filter> && is_local<blocked_bloom_filter> && is_local<cleary_filter> &&
+              is_local<cuckoo_partial_filter> && is_local<optimal_filter> && is_local<spectral_filter>);
+static_assert(sized_filter<bloom_filter> && sized_filter<blocked_bloom_filter> && sized_filter<cleary_filter> &&
+              sized_filter<cuckoo_partial_filter>);
+static_assert(mergeable_filter<bloom_filter> && mergeable_filter<blocked_bloom_filter>);
+static_assert(!mergeable_filter<cleary_filter> && !mergeable_filter<cuckoo_partial_filter> &&
+              !mergeable_filter<optimal_filter> && !mergeable_filter<spectral_filter>);
+static_assert(locally_erasable_filter<cuckoo_partial_filter> && locally_erasable_filter<optimal_filter> &&
+              locally_erasable_filter<spectral_filter>);
+static_assert(!locally_erasable_filter<bloom_filter> && !locally_erasable_filter<blocked_bloom_filter> &&
+              !locally_erasable_filter<cleary_filter>);
+
+// Built once.
+static_assert(counted<bloomier_filter> && membership_filter<bloomier_filter> && !local_filter<bloomier_filter> &&
+              !clearable_filter<bloomier_filter>);
+
+// Learn, and answer for the keys of R: emptied with R, by rebuild().
+template <class F, class R>
+constexpr bool is_adaptive =
+    counted<F>&& membership_filter<F>&& adaptive_filter<F, R> && !local_filter<F> && !clearable_filter<F>;
+static_assert(is_adaptive<broom_filter, memory_map> && is_adaptive<cascade_filter, indexed> &&
+              is_adaptive<cuckooing_filter, slotted>);
+static_assert(sized_filter<broom_filter> && sized_filter<cuckooing_filter>);
+static_assert(counted<adaptive_bloom_filter> && membership_filter<adaptive_bloom_filter> &&
+                  !clearable_filter<adaptive_bloom_filter> && !adaptive_filter<adaptive_bloom_filter, indexed>,
+              "it has no erase");
+using daisy_broom = daisy_broom_filter<exact_oracle>;
+static_assert(counted<daisy_broom> && learning_with_key<daisy_broom, memory_map> && asked_with_key<daisy_broom> &&
+                  !clearable_filter<daisy_broom> && !membership_filter<daisy_broom>,
+              "a digest tells no class");
+
+// Take the class of a key, or an oracle that knows it.
+template <class F>
+constexpr bool is_daisy = counted<F>&& class_filter<F>&& counted<with_oracle<F, exact_oracle>>&&
+    clearable_filter<with_oracle<F, exact_oracle>>&& counted<sampled_filter<F, exact_oracle>>&&
+        clearable_filter<sampled_filter<F, exact_oracle>>&& asked_with_key<with_oracle<F, exact_oracle>>&&
+            asked_with_key<sampled_filter<F, exact_oracle>>;
+static_assert(is_daisy<daisy_bloom_filter> && is_daisy<daisy_fingerprint_filter>);
+
+// No filters of keys: one denies some on purpose, two are exact sets of numbers.
+static_assert(counted<lossy_filter> && clearable_filter<lossy_filter> && !membership_filter<lossy_filter>);
+static_assert(counted<succinct_set> && clearable_filter<succinct_set> && !membership_filter<succinct_set>);
+static_assert(counted<succinct_multiset> && clearable_filter<succinct_multiset> &&
+              !membership_filter<succinct_multiset>);
+
+TEST(concepts, of_every_public_filter_are_checked_by_the_compiler) {
+    SUCCEED();
+}
+
+}  // namespace
+}  // namespace genista::every_filter_test
+
+namespace genista::test::every_filter_test {
+namespace {
+
+// ---- size() and empty() -------------------------------------------------------------------------
+
+// size() and empty() (filters/filter.hpp): what inserts and erases have counted.
+
+template <class F>
+class sized : public testing::Test {};
+using local_filters = testing::Types<bloom_filter, blocked_bloom_filter, cleary_filter, cuckoo_partial_filter,
+                                     optimal_filter, spectral_filter>;
+TYPED_TEST_SUITE(sized, local_filters);
+
+TYPED_TEST(sized, counts_inserts_and_erases) {
+    auto made = TypeParam::make({.capacity = 1'000, .hash = hasher{hash_key::from_seed(3)}});
+    ASSERT_TRUE(made);
+    TypeParam& f = *made;
+    EXPECT_TRUE(f.empty());
+    EXPECT_EQ(f.size(), 0u);
+    std::uint64_t inserted = 0;
+    for (std::uint64_t key = 0; key < 500; ++key) {
+        inserted += f.insert(key) == insert_outcome::inserted ? 1u : 0u;
+        ASSERT_EQ(f.size(), inserted);
+        ASSERT_FALSE(f.empty());
+    }
+    EXPECT_EQ(f.size(), f.stats().keys);
+    EXPECT_GT(f.size(), 480u);
+    if constexpr (locally_erasable_filter<TypeParam>) {
+        std::uint64_t erased = 0;
+        for (std::uint64_t key = 0; key < 500; ++key) erased += f.erase(key) == erase_outcome::erased ? 1u : 0u;
+        EXPECT_EQ(f.size(), inserted - erased);
+        EXPECT_TRUE(f.empty());
+    }
+}
+
+TEST(size_of, a_lossy_filter_counts_what_it_stores) {
+    auto f = lossy_filter::make({.capacity = 1'000, .hash = hasher{hash_key::from_seed(3)}});
+    ASSERT_TRUE(f);
+    EXPECT_TRUE(f->empty());
+    std::uint64_t stored = 0;
+    for (std::uint64_t key = 0; key < 500; ++key) stored += f->insert(key) == lossy_insert::stored ? 1u : 0u;
+    EXPECT_EQ(f->size(), stored);
+    EXPECT_GT(stored, 0u);
+}
+
+TEST(size_of, a_broom_filter_counts_keys_and_not_slots) {
+    auto made = broom_filter::make({.capacity = 1'000, .hash = hasher{hash_key::from_seed(3)}});
+    ASSERT_TRUE(made);
+    broom_filter& f = *made;
+    memory_map remote;
+    EXPECT_TRUE(f.empty());
+    for (std::uint64_t key = 0; key < 500; ++key) {
+        ASSERT_TRUE(remote.put(f.hash()(key), integer_key{key}.view()));
+        ASSERT_TRUE(f.insert(key, remote));
+    }
+    EXPECT_EQ(f.size(), 500u);
+    for (std::uint64_t key = 0; key < 500; ++key) {
+        ASSERT_TRUE(f.erase(key, remote));
+        ASSERT_EQ(f.size(), 499 - key) << "the slot of an erased key is no key";
+    }
+    EXPECT_TRUE(f.empty());
+}
+
+// ---- clear() ------------------------------------------------------------------------------------
+
+// clear() (filters/filter.hpp): a filter that was filled and emptied is as make() made it, byte for
+// byte and by its memory, and fills up again like a new one. One driver for all filters that have
+// it.
 
 hasher the_hash() {
     return hasher{hash_key::from_seed(5)};
@@ -58,8 +209,6 @@ void expect_clear_makes_new(F used, F fresh, std::uint64_t keys, Insert insert) 
 
 template <class F>
 class cleared : public testing::Test {};
-using local_filters = testing::Types<bloom_filter, blocked_bloom_filter, cleary_filter, cuckoo_partial_filter,
-                                     optimal_filter, spectral_filter>;
 TYPED_TEST_SUITE(cleared, local_filters);
 
 // 30,000 keys: the tables are mapped from 128 KiB on, and smaller ones come from the allocator.
@@ -208,4 +357,4 @@ TEST(cleared_broom, is_emptied_by_a_rebuild_from_an_empty_r) {
 }
 
 }  // namespace
-}  // namespace genista::test::clear_test
+}  // namespace genista::test::every_filter_test
