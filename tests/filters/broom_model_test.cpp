@@ -1,5 +1,5 @@
-// Random operations on the broom filter and on an exact set, in small filters that are audited after
-// every step. broom_sweep_test.cpp has more and larger ones.
+// Random operations on the broom filter and on an exact set, in small filters that are audited
+// after every step. broom_sweep_test.cpp has more and larger ones.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -317,7 +317,9 @@ TEST(daisy_fingerprint_snapshot, version_2_is_refused_by_name) {
 // tables of doubling size.
 TEST(daisy_fingerprint_snapshot, another_version_is_refused) {
     for (const std::uint64_t version : {0u, 1u, 2u, 4u})
-        EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(test::saved(sample(usual(100), 50, 1)), 12, 2, version), "unsupported") << version;
+        EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(test::saved(sample(usual(100), 50, 1)), 12, 2, version),
+                  "unsupported")
+            << version;
 }
 
 TEST(daisy_fingerprint_snapshot, every_truncation_and_bit_flip_is_refused) {
@@ -364,7 +366,8 @@ TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_ref
     const auto used = static_cast<std::size_t>(&view->sections[0].front() - file.data());
     EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, used, 8, 3), "corrupt");
     const auto last = static_cast<std::size_t>(&view->sections[1].back() - file.data());
-    EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, last, 1, 1), "corrupt") << "the bits after the last table are zero";
+    EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, last, 1, 1), "corrupt")
+        << "the bits after the last table are zero";
 }
 
 // The section of growing tables: contradictory counts, pages and remainders, with their checksums
@@ -377,16 +380,21 @@ TEST(daisy_fingerprint_snapshot, contradictory_growing_tables_are_refused) {
     const auto used = static_cast<std::size_t>(&view->sections[0].front() - file.data());
     const auto pages = static_cast<std::size_t>(&view->sections[2].front() - file.data());
     ASSERT_EQ(test::load_with<daisy_fingerprint_filter>(file, used + 8, 8, filter.tables()[0].cells / 256), "loaded");
-    for (const std::uint64_t count : {0u, 1u, 4u, 100'000u}) EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, used + 8, 8, count), "corrupt");
+    for (const std::uint64_t count : {0u, 1u, 4u, 100'000u})
+        EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, used + 8, 8, count), "corrupt");
     for (const std::uint64_t values : {std::uint64_t{0}, std::uint64_t{1} << 49, ~std::uint64_t{0}})
         EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, used, 8, values), "corrupt") << values;
     for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, bits::low_mask(32)})
-        EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages, 4, count), "corrupt") << count << " values in a page";
+        EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages, 4, count), "corrupt")
+            << count << " values in a page";
     for (const std::uint64_t width : {0u, 1u, 2u, 40u, 63u, 64u, 255u})
-        EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages + 4, 1, width), "corrupt") << "slots of " << width;
+        EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages + 4, 1, width), "corrupt")
+            << "slots of " << width;
     EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages + 5, 1, 1), "corrupt");
-    EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages + 8, 8, 0), "corrupt") << "a slot without a remainder";
-    EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, file.size() - 1, 1, 255), "corrupt") << "after the last home";
+    EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages + 8, 8, 0), "corrupt")
+        << "a slot without a remainder";
+    EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, file.size() - 1, 1, 255), "corrupt")
+        << "after the last home";
 }
 
 // Shorter remainders give a higher rate: a forgery above the rate of its class is refused.
@@ -402,7 +410,8 @@ TEST(daisy_fingerprint_snapshot, growing_tables_above_their_rate_are_refused) {
     // alone, which stands for a whole home.
     ASSERT_EQ(static_cast<unsigned>(file[pages + 4]), 10u);
     const std::uint64_t first = load_little_endian<std::uint64_t>(&file[pages + 8]);
-    EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages + 8, 8, (first & ~bits::low_mask(10)) | 1), "corrupt");
+    EXPECT_EQ(test::load_with<daisy_fingerprint_filter>(file, pages + 8, 8, (first & ~bits::low_mask(10)) | 1),
+              "corrupt");
 }
 
 TEST(daisy_fingerprint_snapshot, forgeries_are_refused_or_give_a_sound_filter) {

@@ -1,5 +1,5 @@
-// What holds for every filter that has it (filters/filter.hpp): which concepts it models, size(), and
-// clear().
+// What holds for every filter that has it (filters/filter.hpp): which concepts it models, size(),
+// and clear().
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -114,7 +114,6 @@ TEST(adaptive_bloom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error
 
 // ---- cuckooing_filter ---------------------------------------------------------------------------
 
-
 // Full but for one key in eight, with repairs.
 bytes after_use(const test::cuckoo_form& form, std::uint64_t capacity, unsigned bits) {
     test::cuckoo_world<cuckooing_filter> w{test::cuckoo_made(form, capacity, bits, capacity)};

@@ -1,6 +1,6 @@
 // The filters that learn with several threads: adaptive_bloom, cascade and cuckooing. Threads query
-// stored keys, alone and in batches, while others insert, erase, adapt and rebuild. No stored key is
-// ever answered no, and afterwards the filter agrees with R.
+// stored keys, alone and in batches, while others insert, erase, adapt and rebuild. No stored key
+// is ever answered no, and afterwards the filter agrees with R.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -49,7 +49,8 @@ struct shared_filter {
         if (!erases && outcome && *outcome != insert_outcome::inserted) ++failed;
         if constexpr (may_be_full) {
             if (!outcome || full) {
-                // The store takes it back; another thread's rebuild may have given it a slot meanwhile.
+                // The store takes it back; another thread's rebuild may have given it a slot
+                // meanwhile.
                 take_out(key);
                 if (!filter.forget(integer_key{key}.view(), remote)) ++failed;
                 return false;
@@ -188,8 +189,8 @@ TEST(adaptive_bloom_threads, no_false_negative_while_a_large_filter_repairs_itse
     EXPECT_GT(shared.filter.stats().adapts, 1'000u);
 }
 
-// The cascade takes new hash functions all the time. It is small, so that the threads meet: a look-up
-// during a move must find its key in one level or the other.
+// The cascade takes new hash functions all the time. It is small, so that the threads meet: a
+// look-up during a move must find its key in one level or the other.
 TEST(cascade_threads, no_false_negative_beside_changes_and_new_hash_functions) {
     shared_filter<cascade_filter> shared{test::cascade_made(200, 0.25)};
     constexpr std::uint64_t stable = 80;

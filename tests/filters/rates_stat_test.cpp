@@ -1,6 +1,6 @@
-// False-positive rates of filters without a class by the rule of docs/papers.md: the promised rate is
-// broken iff the count exceeds the 1 - 1e-9 quantile of Binomial(trials, rate). With 10^4/rate trials
-// a rate 10 % too high is caught 999 times in 1000. Seeds are fixed.
+// False-positive rates of filters without a class by the rule of docs/papers.md: the promised rate
+// is broken iff the count exceeds the 1 - 1e-9 quantile of Binomial(trials, rate). With 10^4/rate
+// trials a rate 10 % too high is caught 999 times in 1000. Seeds are fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>

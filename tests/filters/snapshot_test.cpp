@@ -124,7 +124,6 @@ TYPED_TEST(filter_snapshot, another_kind_and_a_newer_kind_version_are_refused) {
     EXPECT_EQ(with(16, 0x5555), "corrupt") << "the key id belongs to another key";
 }
 
-
 TYPED_TEST(filter_snapshot, options_outside_their_ranges_are_refused) {
     const bytes file = saved(filled<TypeParam>(500, 1.0 / 256));
     const auto capacity = [&](std::uint64_t value) { return load_with<TypeParam>(file, parameters_at, 8, value); };

@@ -1,5 +1,5 @@
-// succinct_set and succinct_multiset, and lossy_filter, which is built on them: contents, bad options,
-// snapshots, and their size against the bound.
+// succinct_set and succinct_multiset, and lossy_filter, which is built on them: contents, bad
+// options, snapshots, and their size against the bound.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -8,9 +8,9 @@
 //
 // docs/filters/broom.md lists the places where a wrong implementation loses keys. Each entry of
 // that list has its function here. Races between two steps of an operation are played in one fixed
-// order: at the critical moment a hook of a scripted R (scripted_map) does what another thread could
-// have done. Some checks require that an absent key does not become a certain false positive. They
-// count over many filters, because the key may still match by chance.
+// order: at the critical moment a hook of a scripted R (scripted_map) does what another thread
+// could have done. Some checks require that an absent key does not become a certain false positive.
+// They count over many filters, because the key may still match by chance.
 #pragma once
 
 #include <array>

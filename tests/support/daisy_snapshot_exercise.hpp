@@ -100,9 +100,9 @@ inline exercise_outcome exercise_fingerprint_snapshot(std::span<const std::byte>
 
 // ---- daisy_broom_filter -------------------------------------------------------------------------
 
-// No R agrees with a forged filter, so only two things are required: keys inserted from now on stay,
-// and nothing crashes. The marks of the oracle in a forged file are overwritten with those that the
-// loader expects; otherwise no file would load.
+// No R agrees with a forged filter, so only two things are required: keys inserted from now on
+// stay, and nothing crashes. The marks of the oracle in a forged file are overwritten with those
+// that the loader expects; otherwise no file would load.
 
 // The last digit of a key decides its class: 0 to 2 are of class 0, 3 to 6 of class 9, the others
 // of class 12.

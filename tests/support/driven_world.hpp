@@ -234,8 +234,8 @@ class driven_world {
         expect(records.set_plan(plan).has_value(), "the plan of faults is invalid");
     }
 
-    // A change of the filter. Only a fault may cause an error, and an error must leave the filter as
-    // it was, unless it took new hash functions. These are given to stored keys only: orphans
+    // A change of the filter. Only a fault may cause an error, and an error must leave the filter
+    // as it was, unless it took new hash functions. These are given to stored keys only: orphans
     // vanish.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {

@@ -16,8 +16,8 @@
 namespace genista::test {
 
 // Runs a hook at a chosen moment inside a call, so that a test can play a race in a fixed order. A
-// filter's operation calls R in the middle. Whatever another thread could do at that moment the hook
-// does through the wrapped map. Each hook runs once.
+// filter's operation calls R in the middle. Whatever another thread could do at that moment the
+// hook does through the wrapped map. Each hook runs once.
 template <remote_map R>
 class scripted_map {
   public:
