@@ -17,7 +17,7 @@
 #include "tests/support/broom_world.hpp"
 #include "tests/support/cascade_world.hpp"
 #include "tests/support/cuckoo_world.hpp"
-#include "tests/support/fail_each_allocation.hpp"
+#include "tests/support/failing_allocator.hpp"
 #include "tests/support/scale.hpp"
 
 namespace genista::allocation_test {
@@ -66,8 +66,8 @@ struct broom_short_of_memory : test::broom_world<broom_filter> {
         absent_key = *find_false_positive(1'000'000);
         second_absent_key = *find_false_positive(1'000'000);
     }
-    void put(std::uint64_t key) { EXPECT_TRUE(plain.put(filter.hash()(key), test::integer_key{key}.view())); }
-    void take_out(std::uint64_t key) { EXPECT_TRUE(plain.erase(filter.hash()(key), test::integer_key{key}.view())); }
+    void put(std::uint64_t key) { EXPECT_TRUE(plain.put(filter.hash()(key), integer_key{key}.view())); }
+    void take_out(std::uint64_t key) { EXPECT_TRUE(plain.erase(filter.hash()(key), integer_key{key}.view())); }
     void expect_sound(const std::string& when) const {
         const auto sound = filter.audit(const_cast<memory_map&>(plain));
         EXPECT_TRUE(sound) << when << ": " << sound.error().message();
@@ -185,7 +185,7 @@ TEST(broom_allocations, an_erase_that_could_not_finish_loses_no_other_key) {
                     failed = armed.failed();
                     EXPECT_TRUE(outcome || outcome.error().code() == error_code::out_of_memory);
                 }
-                in_r = *w.plain.contains(w.filter.hash()(std::uint64_t{5}), test::integer_key{5u}.view());
+                in_r = *w.plain.contains(w.filter.hash()(std::uint64_t{5}), integer_key{5u}.view());
                 if (in_r) {
                     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5})) << "a false negative";
                 }
@@ -278,7 +278,7 @@ std::uint64_t fail_each_allocation_of_cuckooing(const char* what, std::uint64_t 
             EXPECT_TRUE(call(w, absent_key)) << when << ": failed although memory was back";
         }
         w.take_out(keys);
-        EXPECT_TRUE(w.filter.forget(genista::integer_key{keys}.view(), w.truth)) << when;
+        EXPECT_TRUE(w.filter.forget(integer_key{keys}.view(), w.truth)) << when;
         const auto sound = w.filter.audit(w.truth);
         EXPECT_TRUE(sound) << when << ": " << sound.error().message();
         for (std::uint64_t key = 1; key < keys; ++key)

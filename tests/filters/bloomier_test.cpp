@@ -1,5 +1,5 @@
 // bloomier_filter by example: limits and bad input. Random operations are in
-// bloomier_model_test.cpp, snapshots in bloomier_snapshot_test.cpp.
+// local_model_test.cpp, snapshots in snapshot_test.cpp.
 #include "genista/filters/bloomier.hpp"
 
 #include <gtest/gtest.h>

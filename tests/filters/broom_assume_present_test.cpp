@@ -13,9 +13,9 @@
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
-#include "tests/support/broom_effort.hpp"
-#include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/broom_world.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::broom_assume_present_test {
 namespace {
@@ -29,7 +29,7 @@ struct assume_present_world {
     explicit assume_present_world(const broom_options& options) : filter{*broom_filter::make(options)} {}
 
     void insert(std::uint64_t key) {
-        ASSERT_TRUE(remote.put(filter.hash()(key), test::integer_key{key}.view()));
+        ASSERT_TRUE(remote.put(filter.hash()(key), integer_key{key}.view()));
         const auto outcome = filter.insert(key, remote);
         ASSERT_TRUE(outcome && *outcome != insert_outcome::full);
         members.insert(key);
@@ -212,7 +212,7 @@ TEST(broom_assume_present, a_slot_stays_for_the_other_key_with_its_digest_under_
     auto filter = *broom_filter::make(options);
     memory_map remote;
     for (std::uint64_t key = 0; key < 200; ++key) {
-        ASSERT_TRUE(remote.put(filter.hash()(key), test::integer_key{key}.view()));
+        ASSERT_TRUE(remote.put(filter.hash()(key), integer_key{key}.view()));
         ASSERT_TRUE(filter.insert(key, remote));
     }
     for (std::uint64_t key = 0; key < 200; key += 2) {
@@ -232,7 +232,7 @@ TEST(broom_assume_present, threads_that_erase_their_own_keys_lose_no_other_key) 
         auto filter = *broom_filter::make(options);
         memory_map remote;
         const auto insert = [&](std::uint64_t key) {
-            return remote.put(filter.hash()(key), test::integer_key{key}.view()).has_value() &&
+            return remote.put(filter.hash()(key), integer_key{key}.view()).has_value() &&
                    filter.insert(key, remote).has_value();
         };
         for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_TRUE(insert(key));

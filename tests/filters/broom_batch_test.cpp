@@ -46,7 +46,7 @@ struct stocked {
 
     void commit(key_view key) { EXPECT_TRUE(remote.put(filter.hash()(key), key)); }
     void commit(integers keys) {
-        for (const std::uint64_t key : keys) commit(test::integer_key{key}.view());
+        for (const std::uint64_t key : keys) commit(integer_key{key}.view());
     }
     // Inserts batch after batch, each committed first.
     template <class Remote>
@@ -67,7 +67,7 @@ struct stocked {
         if (number % 4 == 0) {
             insert(key_view{text_of(number)});
         } else {
-            insert(test::integer_key{number}.view());
+            insert(integer_key{number}.view());
         }
     }
     void expect_sound(std::uint64_t keys) const {
@@ -180,7 +180,7 @@ struct questions {
         test::splitmix chance{17};
         for (int i = 0; i < 700; ++i) {
             numbers.push_back(chance.below(2) == 0 ? chance.below(9000) : chance());
-            const test::integer_key integer{numbers.back()};
+            const integer_key integer{numbers.back()};
             bytes.emplace_back(i % 3 == 0 ? text_of(chance.below(16'000)) : integer.view().text());
         }
         for (const std::string& each : bytes) keys.emplace_back(each);
@@ -290,7 +290,7 @@ TEST(broom_batches, every_instruction_set_makes_the_same_filter) {
                 s.commit(integers{keys}.first(1000));
                 for (std::size_t i = 0; i < 500; ++i) ASSERT_TRUE(s.filter.insert(keys[i], s.remote));
                 for (std::size_t i = 500; i < 1000; ++i)
-                    ASSERT_TRUE(s.filter.insert(test::integer_key{keys[i]}.view(), s.remote));
+                    ASSERT_TRUE(s.filter.insert(integer_key{keys[i]}.view(), s.remote));
                 s.insert_in_batches(integers{keys}.subspan(1000), 333, s.remote);
                 s.expect_all(keys);
                 s.expect_sound(keys.size());
@@ -355,7 +355,7 @@ TEST(broom_batches, a_filter_without_room_reports_how_many_it_took) {
         many.expect_all(integers{keys}.first(fit));
         // The store takes back the refused keys.
         for (const std::uint64_t key : integers{keys}.subspan(fit))
-            ASSERT_TRUE(many.remote.erase(many.filter.hash()(key), test::integer_key{key}.view()));
+            ASSERT_TRUE(many.remote.erase(many.filter.hash()(key), integer_key{key}.view()));
         many.expect_sound(many.filter.stats().keys);
         EXPECT_GE(many.filter.stats().keys, fit);
         EXPECT_EQ(many.filter.stats().keys, single.filter.stats().keys);

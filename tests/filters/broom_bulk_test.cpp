@@ -11,13 +11,10 @@
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
-#include "tests/support/broom_effort.hpp"
-#include "tests/support/broom_races.hpp"
-#include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/broom_world.hpp"
-#include "tests/support/disordered_map.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::broom_bulk_test {
 namespace {
@@ -40,7 +37,7 @@ struct integer_set {
     explicit integer_set(std::size_t count) {
         for (std::uint64_t i = 0; i < count; ++i) {
             keys.push_back(i * 0x9e3779b97f4a7c15 + 5);
-            EXPECT_TRUE(remote.put(the_hash()(keys.back()), test::integer_key{keys.back()}.view()));
+            EXPECT_TRUE(remote.put(the_hash()(keys.back()), integer_key{keys.back()}.view()));
         }
     }
 };
@@ -228,9 +225,9 @@ TEST(broom_rebuild, threads_drop_every_key_that_r_does_not_hold) {
             for (std::uint64_t absent_key = 1; absent_key < 20'000; ++absent_key)
                 ASSERT_TRUE(filter.adapt(absent_key, set.remote));
             for (std::size_t i = 1000; i < 2000; ++i)
-                ASSERT_TRUE(set.remote.erase(the_hash()(set.keys[i]), test::integer_key{set.keys[i]}.view()));
+                ASSERT_TRUE(set.remote.erase(the_hash()(set.keys[i]), integer_key{set.keys[i]}.view()));
             for (std::size_t i = 0; i < 500; ++i)
-                ASSERT_TRUE(set.remote.put(the_hash()(set.keys[i]), test::integer_key{set.keys[i]}.view()));
+                ASSERT_TRUE(set.remote.put(the_hash()(set.keys[i]), integer_key{set.keys[i]}.view()));
             set.keys.erase(set.keys.begin() + 500, set.keys.begin() + 2000);
             EXPECT_GT(filter.details().tombstones, 0u);
             const auto rebuilt = filter.rebuild(set.remote, threads);
@@ -265,7 +262,7 @@ TEST(broom_rebuild, threads_finish_a_growth_that_has_begun) {
         for (std::uint64_t key = 1; filter.details().growth_done == 0; ++key) {
             for (int i = 0; i < 20; ++i) set.keys.push_back(key * 20 + static_cast<unsigned>(i));
             for (const std::uint64_t each : std::span<const std::uint64_t>{set.keys}.last(20)) {
-                ASSERT_TRUE(set.remote.put(the_hash()(each), test::integer_key{each}.view()));
+                ASSERT_TRUE(set.remote.put(the_hash()(each), integer_key{each}.view()));
                 ASSERT_TRUE(filter.insert(each, set.remote));
             }
         }
@@ -284,7 +281,7 @@ TEST(broom_rebuild, a_loaded_growth_that_is_too_small_for_r_does_not_prevent_a_r
         const auto commit_one = [&] {
             const std::uint64_t key = set.keys.size();
             set.keys.push_back(key);
-            EXPECT_TRUE(set.remote.put(the_hash()(key), test::integer_key{key}.view()));
+            EXPECT_TRUE(set.remote.put(the_hash()(key), integer_key{key}.view()));
         };
         while (filter.details().growth_done == 0) {
             commit_one();
@@ -357,7 +354,7 @@ TEST(broom_rebuild, a_key_inserted_after_r_was_read_is_not_lost) {
         for (std::uint64_t key = 0; key < 150; ++key) ASSERT_TRUE(w.insert(key));
         for (std::uint64_t key = 150; key < 180; ++key) {
             test::scripted_map<memory_map> remote{w.plain};
-            remote.after_range = [&] { test::insert_beside(w, key); };
+            remote.after_range = [&] { w.insert_beside(key); };
             ASSERT_TRUE(w.filter.rebuild(remote));
             w.scan();
             w.audit();
@@ -399,7 +396,7 @@ class rebuilds_beside_others {
     void write() {
         for (std::size_t i = 0; i < count_; ++i) {
             const std::uint64_t key = set_.keys[i];
-            const auto put = set_.remote.put(the_hash()(key), test::integer_key{key}.view());
+            const auto put = set_.remote.put(the_hash()(key), integer_key{key}.view());
             const auto outcome = filter_.insert(key, set_.remote);
             failed_ += put && outcome && *outcome != insert_outcome::full ? 0u : 1u;
             inserted_.store(i + 1);

@@ -27,7 +27,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/broom_effort.hpp"
+#include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::broom_nested_sweep_test {

@@ -16,8 +16,8 @@
 
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"
+#include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::broom_writers_test {
@@ -273,7 +273,7 @@ class shared_insertion {
 
   private:
     void commit(std::uint64_t key) {
-        const test::integer_key bytes{key};
+        const integer_key bytes{key};
         failed_ += remote_.put(filter_.hash()(key), bytes.view()) ? 0u : 1u;
     }
     void write(std::uint64_t who, bool in_batches) {
@@ -369,7 +369,7 @@ class lone_writer {
 
   private:
     void commit(std::uint64_t key) {
-        const test::integer_key bytes{key};
+        const integer_key bytes{key};
         failed_ += remote_.put(filter_.hash()(key), bytes.view()) ? 0u : 1u;
     }
     void write() {
@@ -433,7 +433,7 @@ TEST(broom_writers, a_filter_whose_first_writer_has_ended_keeps_working) {
     for (std::uint64_t thread = 0; thread < 8; ++thread) {
         std::jthread{[&] {
             for (std::uint64_t key = thread * 300; key < (thread + 1) * 300; ++key) {
-                const test::integer_key bytes{key};
+                const integer_key bytes{key};
                 EXPECT_TRUE(remote.put(filter.hash()(key), bytes.view()));
                 EXPECT_TRUE(filter.insert(key, remote));
             }

@@ -69,24 +69,10 @@ TEST(cascade_model, with_faults_and_wrong_answers_no_key_is_lost_and_nothing_sta
             // Room for all keys of the universe: a key half inserted when R failed must not make
             // the filter full.
             test::cascade_world w{test::cascade_made(60, rate, 7), 60};
-            for (int round = 0; round < 8; ++round) {
-                w.set_faults(share);
-                const auto steps = test::scaled<std::uint64_t>(150, 2'000);
-                for (std::uint64_t step = 0; step < steps; ++step) {
-                    one_step(w);
-                    w.scan();
-                    w.audit();
-                    ASSERT_TRUE(w.wrong.empty())
-                        << w.text() << "step " << step << ", rate " << rate << ", faults " << share;
-                }
-                // The store works again: any change must write what the filter still owes R.
-                w.set_faults(0);
-                w.adapt(w.any_key());
-                w.scan();
-                w.audit();
-                ASSERT_TRUE(w.wrong.empty()) << w.text() << "after the faults";
-                ASSERT_FALSE(w.in_doubt());
-            }
+            const auto steps = test::scaled<std::uint64_t>(150, 2'000);
+            ASSERT_TRUE(w.survives_faults(
+                share, 8, steps, [&w](std::uint64_t) { one_step(w); }, [&w] { w.adapt(w.any_key()); }))
+                << w.text() << "rate " << rate;
             failures += w.failures;
             struck += w.struck;
             audits += w.audits;

@@ -11,7 +11,7 @@
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
-#include "tests/support/daisy_plans.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/every_isa.hpp"
 
 namespace genista::class_batches_test {

@@ -11,7 +11,7 @@
 
 #include "filters/cuckoo_family_filters.hpp"
 #include "tests/support/cuckoo_world.hpp"
-#include "tests/support/disordered_map.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::cuckoo_family_lies_test {
 namespace {

@@ -73,25 +73,10 @@ TYPED_TEST(cuckoo_family_model, with_faults_and_wrong_answers_no_key_is_lost_and
             const std::uint64_t capacity = 40;
             const std::uint64_t seed = 7'000 + form.tables * 10 + form.bin_slots;
             test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, capacity, 14, seed)};
-            for (int round = 0; round < 6; ++round) {
-                w.set_faults(share);
-                const auto steps = test::scaled<std::uint64_t>(100, 2'000);
-                for (std::uint64_t step = 0; step < steps; ++step) {
-                    one_step(w);
-                    w.scan();
-                    w.audit();  // skipped while a failed call has left slots in doubt
-                    ASSERT_TRUE(w.wrong.empty()) << w.text() << "step " << step << ", " << form.tables << " tables of "
-                                                 << form.bin_slots << " slots, faults " << share;
-                }
-                // The store works again: any change must write what the filter still owes R,
-                // without a rebuild.
-                w.set_faults(0);
-                w.adapt(w.any_key());
-                w.scan();
-                w.audit();
-                ASSERT_TRUE(w.wrong.empty()) << w.text() << "after the faults";
-                ASSERT_FALSE(w.in_doubt());
-            }
+            const auto steps = test::scaled<std::uint64_t>(100, 2'000);
+            ASSERT_TRUE(w.survives_faults(
+                share, 6, steps, [&w](std::uint64_t) { one_step(w); }, [&w] { w.adapt(w.any_key()); }))
+                << w.text() << form.tables << " tables of " << form.bin_slots << " slots";
             failures += w.failures;
             struck += w.struck;
             audits += w.audits;

@@ -8,8 +8,8 @@
 #include <array>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "tests/support/daisy_world.hpp"
-#include "tests/support/fail_each_allocation.hpp"
+#include "tests/support/daisy_classes.hpp"
+#include "tests/support/failing_allocator.hpp"
 
 namespace genista {
 namespace {

@@ -12,7 +12,7 @@
 #include "filters/daisy_bloom_sizing.hpp"
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/with_oracle.hpp"
-#include "tests/support/daisy_world.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/every_isa.hpp"
 
 namespace genista::daisy_bloom_test {

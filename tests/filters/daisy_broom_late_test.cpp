@@ -11,7 +11,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
 #include "support/remote/faulty_map.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/failing_allocations.hpp"
 
 namespace genista::daisy_broom_late_test {

@@ -15,7 +15,7 @@
 #include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/faulty_map.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 

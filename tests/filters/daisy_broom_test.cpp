@@ -8,7 +8,7 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/every_isa.hpp"
 
 namespace genista::daisy_broom_test {

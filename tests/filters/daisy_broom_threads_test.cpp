@@ -14,8 +14,8 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/broom_effort.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
+#include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::daisy_broom_threads_test {

@@ -8,7 +8,7 @@
 
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
-#include "tests/support/daisy_plans.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/failing_allocations.hpp"
 
 namespace genista::daisy_fingerprint_allocation_test {

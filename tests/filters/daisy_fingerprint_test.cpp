@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "genista/filters/with_oracle.hpp"
-#include "tests/support/daisy_plans.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/every_isa.hpp"
 
 namespace genista::daisy_fingerprint_test {

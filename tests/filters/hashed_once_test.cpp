@@ -19,7 +19,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
 #include "tests/support/counting_hash.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 
 namespace genista::test::hashed_once_test {
 namespace {
@@ -172,7 +172,7 @@ TEST(hashed_once_broom, by_integers) {
     broom_filter filter = made_of<broom_filter>::filter(counting.hash());
     std::uint64_t others = 0, twice = 0;
     for (std::uint64_t number = 0; number < 10'000; ++number) {
-        const genista::integer_key key{number};
+        const integer_key key{number};
         const std::string bytes{key.view().text()};
         ASSERT_TRUE(remote.put(filter.hash()(number), key.view()));
         const std::uint64_t times = counting.during(bytes, [&] { ASSERT_TRUE(filter.insert(number, remote)); });
@@ -182,7 +182,7 @@ TEST(hashed_once_broom, by_integers) {
     }
     EXPECT_LT(twice, 1'500u);
     for (std::uint64_t number = 0; number < 10'000; number += 10) {
-        const genista::integer_key key{number};
+        const integer_key key{number};
         const std::string bytes{key.view().text()};
         others += counting.during(bytes, [&] { ASSERT_EQ(*filter.erase(number, remote), erase_outcome::erased); }) != 1;
         others += counting.during(bytes, [&] { ASSERT_TRUE(filter.adapt(number, remote)); }) != 1;
@@ -205,12 +205,12 @@ TEST(hashed_once_broom, in_batches) {
         for (std::uint64_t i = 0; i < batch.size(); ++i) {
             batch[i] = first + i;
             texts.push_back(name(first + i));
-            ASSERT_TRUE(remote.put(filter.hash()(batch[i]), genista::integer_key{batch[i]}.view()));
+            ASSERT_TRUE(remote.put(filter.hash()(batch[i]), integer_key{batch[i]}.view()));
             ASSERT_TRUE(remote.put(filter.hash()(texts[i]), texts[i]));
         }
         const std::vector<key_view> views{texts.begin(), texts.end()};
         const std::span<const std::uint64_t> integers{batch};
-        const genista::integer_key one{batch[0]};
+        const integer_key one{batch[0]};
         const std::string bytes{one.view().text()};
         others += counting.during(bytes, [&] { ASSERT_EQ(*filter.insert(integers, remote), 200u); }) != 1;
         others += counting.during(texts[0], [&] { ASSERT_EQ(*filter.insert(views, remote), 200u); }) != 1;

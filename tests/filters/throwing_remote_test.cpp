@@ -22,7 +22,7 @@
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 
 namespace genista::test::throwing_remote_test {
 namespace {

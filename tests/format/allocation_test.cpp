@@ -11,7 +11,7 @@
 #include "genista/detail/format/snapshot.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/sink.hpp"
-#include "tests/support/fail_each_allocation.hpp"
+#include "tests/support/failing_allocator.hpp"
 
 namespace genista::allocation_test {
 namespace {

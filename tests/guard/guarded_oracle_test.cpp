@@ -13,7 +13,7 @@
 #include "genista/filters/with_oracle.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::guarded_oracle_test {

@@ -12,9 +12,9 @@
 #include "genista/guard/memory_store.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/faulty_map.hpp"
-#include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/guard_exercise.hpp"
 #include "tests/support/splitmix.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::test::guarded_test {
 namespace {

@@ -19,7 +19,7 @@
 #include "genista/remote/memory_slots.hpp"
 #include "support/guard/slotted_store.hpp"
 #include "tests/support/counting_hash.hpp"
-#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_classes.hpp"
 
 namespace genista::test::hashed_once_test {
 namespace {
@@ -73,7 +73,7 @@ void expect_one_hash_a_call(counting_hash& counting, Guard& users, std::uint64_t
     for (std::uint64_t number = 0; number < 2 * keys; number += 2) erase(number);
     EXPECT_EQ(std::exchange(others, 0), 0u) << "an erase";
     for (std::uint64_t number = 1; number < keys; number += 2) get(number, true);
-    const genista::integer_key seven{7u};
+    const integer_key seven{7u};
     const std::string bytes{seven.view().text()};
     check(bytes, [&] { ASSERT_TRUE(users.put(7u, "value")); });
     check(bytes, [&] { ASSERT_TRUE(users.get(7u)->has_value()); });

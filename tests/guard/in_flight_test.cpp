@@ -15,9 +15,9 @@
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::test::in_flight_test {
 namespace {

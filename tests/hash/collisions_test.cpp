@@ -21,7 +21,6 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/hash/hasher.hpp"
 #include "tests/support/collision_corpora.hpp"
-#include "tests/support/murmur64a.hpp"
 #include "tests/support/splitmix.hpp"
 
 #define XXH_INLINE_ALL

@@ -6,7 +6,7 @@
 
 #include "genista/oracles/exact_oracle.hpp"
 #include "genista/oracles/sketch_oracle.hpp"
-#include "tests/support/fail_each_allocation.hpp"
+#include "tests/support/failing_allocator.hpp"
 
 namespace genista::allocation_test {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/disordered_map.hpp"
 #include "tests/support/paper_world.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::broom_paper_lies_test {
 namespace {

@@ -135,25 +135,17 @@ TEST(broom_paper_model, with_faults_and_wrong_answers_no_key_is_lost_and_nothing
         for (const double share : {0.01, 0.1, 0.4}) {
             constexpr std::uint64_t capacity = 40;
             test::paper_world w{made(f, capacity, 7'000 + static_cast<std::uint64_t>(1 / f.rate))};
-            for (int round = 0; round < 4; ++round) {
-                w.set_faults(share);
-                const swarm on = swarm::drawn(w.chance);
-                const auto steps = test::scaled<std::uint64_t>(80, 1'000);
-                for (std::uint64_t step = 0; step < steps; ++step) {
-                    one_step(w, on, 2000);
-                    w.scan();
-                    w.audit();
-                    ASSERT_TRUE(w.wrong.empty())
-                        << w.text() << describe(f, capacity, step) << ", faults " << share << ", round " << round;
-                }
-                // The store works again: any change must write what the filter still owes R.
-                w.set_faults(0);
+            swarm on;
+            const auto step = [&](std::uint64_t number) {
+                if (number == 0) on = swarm::drawn(w.chance);
+                one_step(w, on, 2000);
+            };
+            const auto repair = [&w] {
                 w.adapt(w.any_key());
-                w.scan();
-                w.audit();
                 w.expect(w.index_records() >= w.filter.stats().keys, "the index lacks a stored key");
-                ASSERT_TRUE(w.wrong.empty()) << w.text() << describe(f, capacity, 0) << ", after the faults " << share;
-            }
+            };
+            const auto steps = test::scaled<std::uint64_t>(80, 1'000);
+            ASSERT_TRUE(w.survives_faults(share, 4, steps, step, repair)) << w.text() << describe(f, capacity, steps);
             failures += w.failures;
             rebuilds += w.filter.details().rebuilds;
             rehashed += w.filter.details().rehashed;

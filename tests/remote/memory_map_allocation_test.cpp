@@ -11,7 +11,6 @@
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
 #include "remote/remote_support.hpp"
-#include "remote/slots_support.hpp"
 #include "support/remote/counting_map.hpp"
 #include "support/remote/faulty_map.hpp"
 #include "tests/support/failing_allocator.hpp"

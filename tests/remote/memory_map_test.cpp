@@ -1,22 +1,29 @@
-// The promises of memory_map: order, idempotence, equal digests, keys of every length, ends of
-// ranges, accounting.
-#include "genista/remote/memory_map.hpp"
-
+// R in memory: memory_map and memory_slots, alone and against reference models.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "genista/remote/memory_map.hpp"
+#include "genista/remote/memory_slots.hpp"
 #include "remote/remote_support.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test::memory_map_test {
 namespace {
+
+// ---- memory_map ---------------------------------------------------------------------------------
+
+// The promises of memory_map: order, idempotence, equal digests, keys of every length, ends of
+// ranges, accounting.
 
 TEST(memory_map, is_empty_at_first_in_every_answer) {
     memory_map map;
@@ -207,6 +214,248 @@ TEST(memory_map, holds_a_million_records_in_the_memory_it_promises) {
     EXPECT_GT(bytes_per_record, 25.0);
     EXPECT_LT(bytes_per_record, 40.0);
     EXPECT_TRUE(map.audit());
+}
+
+// ---- memory_map against a model -----------------------------------------------------------------
+
+// memory_map against std::set under random operations. Their mix changes over time, so that the
+// tree grows, shrinks and empties.
+
+// Few distinct values, so that puts repeat, erases hit and digests collide; with both ends among
+// them.
+class random_choice {
+  public:
+    random_choice(std::uint64_t seed, std::uint64_t positions) : random_{seed}, positions_{positions} {}
+
+    std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+    std::uint64_t position() {
+        switch (below(8)) {
+            case 0:
+                return 0;
+            case 1:
+                return last_position;
+            case 2:
+                return last_position - below(4);
+            default:
+                return below(positions_) * (last_position / positions_);
+        }
+    }
+
+    std::string key() {
+        const std::uint64_t which = below(40);
+        const std::uint64_t shape = below(16);
+        if (below(100'000) == 0) return std::string(1 << 20, 'm');
+        if (shape == 0) return "";
+        if (shape < 10) return std::string(1 + which % 8, static_cast<char>('a' + which % 3));
+        return "a longer key, number " + std::to_string(which) + std::string(which, '.');
+    }
+
+    record next() { return {digest{position(), below(3)}, key()}; }
+
+  private:
+    std::mt19937_64 random_;
+    std::uint64_t positions_;
+};
+
+struct script {
+    std::uint64_t operations;
+    std::uint64_t positions;
+    std::uint64_t seed;
+};
+
+template <class Map>
+void one_operation(Map& map, model& exact, random_choice& chances, std::uint64_t put_percent) {
+    const std::uint64_t roll = chances.below(100);
+    if (roll < 70) {
+        const record which = chances.next();
+        if (chances.below(100) < put_percent) {
+            ASSERT_EQ(*map.put(which.where, which.key), exact.insert(which).second);
+        } else {
+            ASSERT_EQ(*map.erase(which.where, which.key), exact.erase(which) == 1);
+        }
+    } else if (roll < 78 && !exact.empty()) {  // a record that is present, or was a moment ago
+        auto at = exact.lower_bound(chances.next());
+        if (at == exact.end()) at = exact.begin();
+        const record which = *at;
+        exact.erase(at);
+        ASSERT_TRUE(*map.erase(which.where, which.key));
+    } else if (roll < 95) {
+        const record which = chances.next();
+        ASSERT_EQ(*map.contains(which.where, which.key), exact.contains(which));
+    } else {
+        const std::uint64_t first = chances.position();
+        const std::uint64_t last = chances.below(4) == 0 ? first : chances.position();  // often first > last
+        const std::size_t wanted = 1 + chances.below(50);
+        std::vector<record> seen;
+        ASSERT_TRUE(map.for_each(first, last, [&](const digest& where, key_view key) {
+            seen.push_back({where, std::string{key.text()}});
+            return seen.size() < wanted;
+        }));
+        ASSERT_EQ(seen, range_of(exact, first, last, wanted));
+    }
+}
+
+template <class Map>
+void run(const script& told) {
+    Map map;
+    model exact;
+    random_choice chances{told.seed, told.positions};
+    const std::uint64_t phase = told.operations / 20;
+    for (std::uint64_t i = 0; i < told.operations; ++i) {
+        const std::uint64_t put_percent = i / phase % 4 == 3 ? 5 : (i / phase % 2 == 0 ? 75 : 50);
+        one_operation(map, exact, chances, put_percent);
+        if (testing::Test::HasFatalFailure()) return;
+        if (i % (told.operations / 40) == 0) {
+            const auto valid = map.audit();
+            ASSERT_TRUE(valid) << valid.error().message();
+            ASSERT_EQ(map.size(), exact.size());
+            ASSERT_EQ(read_all(map), std::vector<record>(exact.begin(), exact.end()));
+        }
+    }
+}
+
+TEST(memory_map_model, agrees_with_a_set_for_leaves_of_2_and_nodes_of_4) {
+    run<basic_memory_map<2, 4>>({.operations = effort(400'000, 50'000, 8'000'000), .positions = 5, .seed = 1});
+}
+
+TEST(memory_map_model, agrees_with_a_set_for_leaves_of_3_and_nodes_of_5) {
+    run<basic_memory_map<3, 5>>({.operations = effort(400'000, 50'000, 8'000'000), .positions = 200, .seed = 2});
+}
+
+TEST(memory_map_model, agrees_with_a_set_for_leaves_of_8_and_nodes_of_6) {
+    run<basic_memory_map<8, 6>>({.operations = effort(400'000, 50'000, 8'000'000), .positions = 1000, .seed = 3});
+}
+
+TEST(memory_map_model, agrees_with_a_set_at_its_real_size) {
+    run<memory_map>({.operations = effort(600'000, 100'000, 12'000'000), .positions = 1000, .seed = 4});
+}
+
+TEST(memory_map_model, agrees_with_a_set_when_one_digest_holds_thousands_of_keys) {
+    memory_map map;
+    model exact;
+    std::mt19937_64 random{5};
+    for (int i = 0; i < 200'000; ++i) {
+        const std::string key = std::to_string(random() % 20'000);
+        const digest where{last_position, last_position};
+        if (random() % 5 < 3) {
+            ASSERT_EQ(*map.put(where, key), exact.insert({where, key}).second);
+        } else {
+            ASSERT_EQ(*map.erase(where, key), exact.erase({where, key}) == 1);
+        }
+    }
+    EXPECT_GT(exact.size(), 5'000u);
+    EXPECT_EQ(read_range(map, last_position, last_position), std::vector<record>(exact.begin(), exact.end()));
+    EXPECT_TRUE(map.audit());
+}
+
+// ---- memory_slots -------------------------------------------------------------------------------
+
+// memory_slots against std::map under random operations, and its edges one by one. with_slots
+// passes every call on. Failing allocations are in memory_map_allocation_test.cpp.
+
+static_assert(slot_map<memory_slots> && !remote_map<memory_slots>);
+static_assert(slotted_map<with_slots<memory_map, memory_slots>>);
+
+constexpr std::uint64_t last_slot = ~std::uint64_t{0};
+
+TEST(memory_slots, an_empty_one_shows_nothing_and_can_be_cleared) {
+    memory_slots slots;
+    EXPECT_EQ(read_slot(slots, 0), std::nullopt);
+    EXPECT_EQ(read_slot(slots, last_slot), std::nullopt);
+    EXPECT_TRUE(slots_between(slots, 0, last_slot).empty());
+    EXPECT_TRUE(slots.clear_slots(0, last_slot));
+    EXPECT_TRUE(slots.write_slots({}));
+    const slot_change gone{5, std::nullopt};
+    EXPECT_TRUE(slots.write_slots({&gone, 1})) << "emptying what is empty";
+}
+
+TEST(memory_slots, the_last_slots_of_all_are_slots_like_any_other) {
+    memory_slots slots;
+    const std::vector<slot_change> changes = {{last_slot, "last"}, {last_slot - 64, "page before"}, {0, ""}};
+    ASSERT_TRUE(slots.write_slots(changes));
+    EXPECT_EQ(read_slot(slots, last_slot), "last");
+    EXPECT_EQ(read_slot(slots, 0), "") << "an empty key is a key";
+    EXPECT_EQ(slots_between(slots, last_slot, last_slot), (slot_contents{{last_slot, "last"}}));
+    EXPECT_EQ(slots_between(slots, 1, last_slot - 1), (slot_contents{{last_slot - 64, "page before"}}));
+    EXPECT_TRUE(slots_between(slots, 5, 4).empty());
+    ASSERT_TRUE(slots.clear_slots(1, last_slot));
+    EXPECT_EQ(slots_between(slots, 0, last_slot), (slot_contents{{0, ""}}));
+    ASSERT_TRUE(slots.clear_slots(5, 4));
+    EXPECT_EQ(slots_between(slots, 0, last_slot).size(), 1u) << "an empty range clears nothing";
+}
+
+TEST(memory_slots, agree_with_a_map_under_random_operations) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        splitmix chance{seed};
+        memory_slots slots;
+        slot_contents exact;
+        // Few slots beside each other, and some far away: pages fill, empty and are removed.
+        const auto any_slot = [&] {
+            const std::uint64_t near = chance.below(300);
+            return chance.below(8) == 0 ? last_slot - near : near << (chance.below(2) * 40);
+        };
+        for (std::uint64_t step = 0; step < scaled<std::uint64_t>(4'000, 200'000); ++step) {
+            const std::uint64_t kind = chance.below(10);
+            if (kind < 7) {
+                std::vector<std::string> keys(chance.below(6), "");
+                std::vector<slot_change> changes;
+                for (std::string& key : keys) {
+                    key = std::string(chance.below(40), 'k') + std::to_string(chance.below(100));
+                    const bool set = chance.below(3) != 0;
+                    changes.push_back({any_slot(), set ? std::optional<key_view>{key} : std::nullopt});
+                    exact.erase(changes.back().slot);
+                    if (set) exact[changes.back().slot] = key;
+                }
+                ASSERT_TRUE(slots.write_slots(changes));
+            } else if (kind < 8) {
+                const std::uint64_t first = any_slot(),
+                                    last = chance.below(2) == 0 ? first + chance.below(80) : any_slot();
+                ASSERT_TRUE(slots.clear_slots(first, last));
+                std::erase_if(exact, [&](const auto& each) { return first <= each.first && each.first <= last; });
+            } else {
+                const std::uint64_t first = any_slot(), last = any_slot();
+                slot_contents wanted;
+                for (const auto& each : exact) {
+                    if (first <= each.first && each.first <= last) wanted.insert(each);
+                }
+                ASSERT_EQ(slots_between(slots, first, last), wanted);
+            }
+            const std::uint64_t asked = any_slot();
+            const auto known = exact.find(asked);
+            ASSERT_EQ(read_slot(slots, asked), known == exact.end() ? std::nullopt : std::optional{known->second});
+        }
+        ASSERT_EQ(slots_between(slots, 0, last_slot), exact);
+    }
+}
+
+TEST(memory_slots, a_visitor_that_has_seen_enough_stops_the_visit) {
+    memory_slots slots;
+    fill(slots, 0, 10);
+    std::vector<std::uint64_t> seen;
+    EXPECT_TRUE(slots.for_each_slot(2, 9, [&](std::uint64_t slot, key_view) {
+        seen.push_back(slot);
+        return seen.size() < 3;
+    }));
+    EXPECT_EQ(seen, (std::vector<std::uint64_t>{2, 3, 4}));
+}
+
+TEST(with_slots, passes_every_call_on_to_the_map_or_the_slots_it_is_made_of) {
+    memory_map map;
+    memory_slots slots;
+    with_slots both{map, slots};
+    EXPECT_TRUE(*both.put(digest{1, 2}, "member"));
+    EXPECT_TRUE(*both.contains(digest{1, 2}, "member"));
+    EXPECT_EQ(read_all(both), read_all(map));
+    fill(both, 7, 3);
+    EXPECT_EQ(slots_between(both, 0, last_slot), slots_between(slots, 0, last_slot));
+    EXPECT_EQ(read_slot(both, 8), "key 8");
+    EXPECT_TRUE(both.clear_slots(8, 8));
+    EXPECT_EQ(read_slot(slots, 8), std::nullopt);
+    EXPECT_TRUE(*both.erase(digest{1, 2}, "member"));
+    EXPECT_EQ(map.size(), 0u);
+    EXPECT_EQ(&both.map(), &map);
+    EXPECT_EQ(&both.slots(), &slots);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "genista/remote/memory_slots.hpp"
-#include "remote/slots_support.hpp"
+#include "remote/remote_support.hpp"
 #include "support/remote/counting_slots.hpp"
 #include "support/remote/faulty_slots.hpp"
 

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -48,14 +49,6 @@ class findings {
   private:
     std::uint64_t count_ = 0;
     std::vector<std::string> texts_;
-};
-
-// The bytes of an integer key, as the filter sees them on a little-endian machine.
-struct integer_key {
-    std::uint64_t value;
-    [[nodiscard]] key_view view() const noexcept {
-        return key_view{reinterpret_cast<const std::byte*>(&value), sizeof value};
-    }
 };
 
 struct world_setup {
@@ -154,6 +147,12 @@ class broom_world {
             wrong.expect(filter.may_contain(key), "a false negative right after an insert");
             return true;
         }
+    }
+
+    // The same on another thread, for a hook that runs inside a call of the filter: the thread that
+    // runs the hook may hold a lock.
+    void insert_beside(std::uint64_t key) {
+        std::jthread{[&] { (void)insert(key); }}.join();
     }
 
     void erase(std::uint64_t key) {

@@ -1,5 +1,5 @@
-// cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth. It runs one
-// operation at a time and compares the outcome with the truth (driven_world.hpp).
+// cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth
+// (driven_world.hpp).
 //
 // After an operation that failed because R did (set_faults) the filter must be bit for bit as it
 // was. An orphan is in a slot.
@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "filters/cuckoo/slots.hpp"
@@ -34,13 +32,14 @@ struct genista::cuckoo::inspection {
 namespace genista::test {
 
 template <class Filter>
-class cuckoo_world : public driven_world<Filter> {
-    using base = driven_world<Filter>;
+class cuckoo_world : public driven_world<cuckoo_world<Filter>, Filter> {
+    using base = driven_world<cuckoo_world<Filter>, Filter>;
 
   public:
-    using base::any_key, base::saved, base::expect, base::put, base::take_out, base::is_stored;
-    using base::filter, base::chance, base::plain, base::faulty, base::wrong, base::fixed;
+    using base::filter, base::chance, base::plain, base::faulty, base::wrong, base::fixed, base::audits, base::struck;
+    using base::saved, base::expect, base::scan;
     using typename base::bytes, typename base::faulty_records;
+    static constexpr bool erase_takes_orphans = true;
 
     // `options.random` is the seed of everything.
     explicit cuckoo_world(const cuckoo_options& options, std::uint64_t universe = 0)
@@ -57,69 +56,10 @@ class cuckoo_world : public driven_world<Filter> {
         ever_faulty_ = ever_faulty_ || faulty_;
     }
 
-    // ---- operations -----------------------------------------------------------------------------
-
-    // False: the filter has no room, or R failed and the caller gave up.
-    bool insert(std::uint64_t key) {
-        const bool was_member = members_.contains(key), was_orphan = orphans_.contains(key);
-        put(key);
-        for (;;) {
-            const std::uint64_t held = filter.stats().keys;
-            const auto outcome = watched([&] { return filter.insert(key, remote); }, "an insert");
-            if (!outcome || *outcome == insert_outcome::full) {
-                if (outcome) expect(held >= filter.stats().capacity, "full although below the capacity");
-                if (outcome) expect(!was_member && !was_orphan, "full for a key that has a slot");
-                if (!outcome && chance.below(2) == 0) continue;
-                if (!was_member) take_out(key);
-                return was_member;
-            }
-            expect((*outcome == insert_outcome::inserted) == (!was_member && !was_orphan), "insert: wrong outcome");
-            orphans_.erase(key);
-            members_.insert(key);
-            expect(filter.may_contain(key), "a false negative right after an insert");
-            return true;
-        }
-    }
-
-    void erase(std::uint64_t key) {
-        for (;;) {
-            const bool was_member = members_.contains(key);
-            const auto outcome = watched([&] { return filter.erase(key, remote); }, "an erase");
-            if (outcome) {
-                expect((*outcome == erase_outcome::erased) == was_member, "erase: wrong outcome");
-                members_.erase(key);
-                orphans_.erase(key);
-                return;
-            }
-            if (was_member && !is_stored(key)) orphan(key);
-            if (chance.below(2) == 0) return;
-        }
-    }
-
-    // The store commits by itself, then forget() is called. An absent key must be forgotten without
-    // harm.
-    void forget(std::uint64_t key) {
-        if (members_.contains(key)) {
-            take_out(key);
-            orphan(key);
-        }
-        for (;;) {
-            const bool had_slot = orphans_.contains(key);
-            const auto outcome =
-                watched([&] { return filter.forget(genista::integer_key{key}.view(), remote); }, "a forget");
-            if (outcome) {
-                expect((*outcome == erase_outcome::erased) == had_slot, "forget: wrong outcome");
-                orphans_.erase(key);
-                return;
-            }
-            if (chance.below(2) == 0) return;
-        }
-    }
-
     void adapt(std::uint64_t key) {
         const bool maybe = filter.may_contain(key), had_slot = orphans_.contains(key);
         for (;;) {
-            const auto outcome = watched([&] { return filter.adapt(key, remote); }, "an adapt");
+            const auto outcome = this->watched([&] { return filter.adapt(key, remote); }, "an adapt");
             if (!outcome) {
                 if (chance.below(2) == 0) return;
                 continue;
@@ -140,50 +80,17 @@ class cuckoo_world : public driven_world<Filter> {
         }
     }
 
-    bool rebuild() {
-        const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
-        if (outcome) {
-            orphans_.clear();
-            expect(filter.stats().keys == members_.size(), "the rebuilt filter has another number of keys");
-        }
-        return outcome.has_value();
-    }
-
-    // Continues with the loaded filter: it must answer queries, and refuse changes until it is
-    // rebuilt.
     void save_and_load() requires savable_filter<Filter> {
         const bytes file = saved();
-        auto loaded = Filter::load(file);
-        if (!loaded) return wrong.push_back("the snapshot does not load: " + std::string{loaded.error().message()});
-        filter = *std::move(loaded);
-        expect(saved() == file, "the loaded filter saves other bytes");
+        if (!this->load(file)) return;
         scan();
-        if (filter.stats().keys != 0) {
-            const std::uint64_t key = any_key();
-            const auto refused = filter.insert(key, remote);
-            expect(!refused && refused.error().code() == error_code::mismatch,
-                   "a loaded filter takes a key before a rebuild");
-            const auto kept = filter.erase(key, remote);
-            expect(!kept && kept.error().code() == error_code::mismatch, "a loaded filter erases before a rebuild");
-            expect(!filter.adapt(key, remote), "a loaded filter adapts before a rebuild");
-            expect(saved() == file, "a refused change has changed the filter");
-        }
-        for (int tries = 0; !rebuild(); ++tries) {
-            if (!faulty_ || tries == 1000) return wrong.push_back("the loaded filter cannot be rebuilt");
-        }
+        if (filter.stats().keys != 0) this->expect_refusals(file, error_code::mismatch);
+        this->rebuild_loaded(1'000);
     }
 
     // The filter's own state, exactly.
     [[nodiscard]] std::vector<std::uint64_t> contents() const { return cuckoo::inspection::of(filter); }
 
-    // ---- checks ---------------------------------------------------------------------------------
-
-    // Every stored key and every orphan is answered maybe, and no other keys are counted.
-    void scan() {
-        for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");
-        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan is answered no");
-        expect(filter.stats().keys == members_.size() + orphans_.size(), "the count of keys differs from the truth");
-    }
     // After a failed change the slots of R may be out of date, until the next change that succeeds.
     void audit() {
         if (in_doubt_) return;
@@ -202,30 +109,16 @@ class cuckoo_world : public driven_world<Filter> {
         expect(read.has_value(), "the slots cannot be read");
         return seen;
     }
-    [[nodiscard]] bool in_doubt() const noexcept { return in_doubt_; }
 
     memory_slots plain_slots;
     faulty_slots<memory_slots> faulty_half{plain_slots};
     with_slots<memory_map, memory_slots> truth{plain, plain_slots};
     with_slots<faulty_records, faulty_slots<memory_slots>> remote{faulty, faulty_half};  // what the filter is given
-    std::uint64_t audits = 0, struck = 0;
 
   private:
-    using base::members_, base::orphans_, base::faulty_, base::orphan;
+    using base::members_, base::orphans_, base::faulty_, base::in_doubt_;
 
-    // Only a fault may cause an error, and an error must leave the filter as it was.
-    template <class Call>
-    auto watched(Call&& call, const char* what) -> decltype(call()) {
-        const auto before = faulty_ ? contents() : std::vector<std::uint64_t>{};
-        auto outcome = call();
-        in_doubt_ = !outcome;
-        if (outcome) return outcome;
-        this->note_failure(what, outcome.error());
-        if (faulty_ && contents() != before) wrong.push_back(std::string{what} + " failed, and the filter has changed");
-        return outcome;
-    }
-
-    bool ever_faulty_ = false, in_doubt_ = false;
+    bool ever_faulty_ = false;
 };
 
 // The first of the keys 0, 1, … whose insert, after all smaller ones, brings new hash functions,

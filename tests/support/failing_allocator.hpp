@@ -11,7 +11,7 @@
 //     }
 //
 // Also counts the allocations of this thread and the bytes it requested, and reports every block to
-// owned_blocks.hpp, for tests of accounting.
+// owned_blocks, for tests of accounting.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,6 @@
 #include <new>
 
 #include "tests/support/failing_allocations.hpp"
-#include "tests/support/owned_blocks.hpp"
 
 namespace genista::test {
 

@@ -8,10 +8,16 @@
 // the release preset, where no test may take more than ten minutes of one core; a sanitizer's long
 // run does what the other presets do in a quick one. GENISTA_LONG=20 asks for twenty times the long
 // figures. All run the same code and the same checks: only the size of the sample differs.
+//
+// record_figure is the line in which a test reports how much it did.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 
 namespace genista::test {
 
@@ -47,6 +53,12 @@ template <class T>
 
 [[nodiscard]] inline std::uint64_t effort(std::uint64_t native, std::uint64_t under_sanitizer, std::uint64_t thorough) {
     return sanitized && long_run() == 0 ? under_sanitizer : scaled(native, thorough);
+}
+
+// Figures that reports quote: `ctest -V | grep figure`.
+inline void record_figure(const std::string& what, std::uint64_t count) {
+    testing::Test::RecordProperty(what, std::to_string(count));
+    std::printf("figure: %s %llu\n", what.c_str(), static_cast<unsigned long long>(count));
 }
 
 }  // namespace genista::test

@@ -23,7 +23,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
 #include "run_tool.hpp"
-#include "tests/support/daisy_broom_snapshot_exercise.hpp"
+#include "tests/support/daisy_snapshot_exercise.hpp"
 #include "trained_hosts.hpp"
 
 namespace genista::test::inspect_cli_test {
