@@ -11,7 +11,6 @@
 
 #include "base/cpu.hpp"
 #include "filters/common.hpp"
-#include "filters/daisy_bloom_kernels.hpp"
 #include "filters/daisy_bloom_sizing.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/snapshot_fields.hpp"

@@ -1,4 +1,4 @@
-// How many lines a daisy Bloom filter needs for a plan, and its expected rate.
+// How many lines a daisy Bloom filter needs for a plan, its expected rate, and its kernels.
 //
 // Scattered: the length of [daisy §5], m = n Σ p_x ⌈k_x⌉ / ln 2, which leaves half of the bits
 // zero. With s probes a share f ≈ 1 - e^(-s/m) of the bits are ones, and an absent key of class j
@@ -54,5 +54,9 @@ inline constexpr std::uint64_t daisy_line_bits = 512;
 [[nodiscard]] result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept;
 
 [[nodiscard]] result<double> expected_rate_of(const daisy_plan& plan, const daisy_bloom_size& size) noexcept;
+
+// The kernels for a blocked layout and the active instruction set: daisy_blocked_kernels.cpp. Those
+// for scattered probes are compiled in daisy_bloom.cpp.
+[[nodiscard]] const daisy_bloom_kernels* daisy_blocked_kernels_for(daisy_layout layout) noexcept;
 
 }  // namespace genista
