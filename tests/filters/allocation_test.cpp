@@ -1,6 +1,6 @@
-// No memory: every allocation of make, save and load fails once; the result is an error, and no
-// object is half made. And every allocation of every operation of the filters with a remote: an
-// error, or a success without the memory, and never a lost key.
+// No memory for the filters with a remote map: every allocation of every operation fails once. The
+// result is an error, or a success without the memory, and never a lost key. The filters without
+// one are in local_allocation_test.cpp.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,48 +10,16 @@
 #include <vector>
 
 #include "filters/cuckoo_family_filters.hpp"
-#include "filters/daisy_bloom_allocations.hpp"
-#include "filters/filter_snapshots.hpp"
-#include "genista/filters/bloomier.hpp"
 #include "tests/support/adaptive_bloom_world.hpp"
 #include "tests/support/broom_world.hpp"
 #include "tests/support/cascade_world.hpp"
 #include "tests/support/cuckoo_world.hpp"
+#include "tests/support/failing_allocations.hpp"
 #include "tests/support/failing_allocator.hpp"
 #include "tests/support/scale.hpp"
 
 namespace genista::allocation_test {
 namespace {
-
-template <class F>
-class filter_allocations : public testing::Test {};
-TYPED_TEST_SUITE(filter_allocations, test::all_local_filters, test::filter_names);
-
-TYPED_TEST(filter_allocations, make_save_and_load_report_the_lack_of_memory) {
-    const auto filter = test::filled<TypeParam>(1000, 1.0 / 256);
-    const test::file_bytes file = test::saved(filter);
-    EXPECT_GE(test::fail_each_allocation([&] { return TypeParam::make({.capacity = 1000}); }), 1u);
-    EXPECT_GE(test::fail_each_allocation([&] {
-                  vector_sink out;
-                  return filter.save(out);
-              }),
-              1u);
-    EXPECT_GE(test::fail_each_allocation([&] { return TypeParam::load(file); }), 1u);
-}
-
-TYPED_TEST(filter_allocations, queries_and_inserts_allocate_nothing) {
-    auto filter = test::filled<TypeParam>(1000, 1.0 / 256);
-    std::array<std::uint64_t, 100> keys{};
-    std::array<std::uint64_t, 2> answers{};
-    const std::uint64_t before = test::this_thread_allocations.allocations;
-    for (std::uint64_t key = 0; key < keys.size(); ++key) {
-        keys[key] = key;
-        (void)filter.may_contain(key);
-        (void)filter.insert(5000 + key);
-    }
-    filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
-    EXPECT_EQ(test::this_thread_allocations.allocations, before);
-}
 
 // A broom filter with backyards, extensions and tombstones, and two of its false positives.
 struct broom_short_of_memory : test::broom_world<broom_filter> {
@@ -83,18 +51,11 @@ std::uint64_t fail_each_allocation_of_broom(const char* what, bool sweeps, Make&
         const auto w = make();
         const std::string when = std::string{what} + ", allocation " + std::to_string(n);
         const auto before = w->draw_portrait(false);
-        std::optional<error_code> code;
-        bool failed = false;
+        test::starved_call tried;
         // On a new thread: threads keep memory for their next operation, and a new one has none.
-        std::thread{[&] {
-            const test::failing_allocations armed{n};
-            const auto outcome = call(*w);
-            if (!outcome) code = outcome.error().code();
-            failed = armed.failed();
-        }}.join();
-        if (code) {
-            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
-            EXPECT_EQ(*code, error_code::out_of_memory) << when;
+        std::thread{[&] { tried = test::call_without_memory(n, [&] { return call(*w); }); }}.join();
+        tried.expect_no_other_error(when);
+        if (tried.code) {
             if (!sweeps) {
                 EXPECT_EQ(w->draw_portrait(false), before) << when << ": a failed call changed the filter";
             }
@@ -107,7 +68,7 @@ std::uint64_t fail_each_allocation_of_broom(const char* what, bool sweeps, Make&
         w->expect_sound(when);
         w->scan();
         EXPECT_TRUE(w->wrong.none()) << when << ": " << w->wrong.text();
-        if (!failed || testing::Test::HasFailure()) return n;
+        if (!tried.failed || testing::Test::HasFailure()) return n;
     }
 }
 
@@ -264,16 +225,9 @@ std::uint64_t fail_each_allocation_of_cuckooing(const char* what, std::uint64_t 
         const std::uint64_t absent_key = w.find_false_positive().value_or(0);
         w.put(keys);  // the store has committed the next one
         const auto before = w.saved();
-        std::optional<error_code> code;
-        bool failed = false;
-        {
-            const test::failing_allocations armed{n};
-            if (const auto outcome = call(w, absent_key); !outcome) code = outcome.error().code();
-            failed = armed.failed();
-        }
-        if (code) {
-            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
-            EXPECT_EQ(*code, error_code::out_of_memory) << when;
+        const auto tried = test::call_without_memory(n, [&] { return call(w, absent_key); });
+        tried.expect_no_other_error(when);
+        if (tried.code) {
             EXPECT_EQ(w.saved(), before) << when << ": a failed call changed the filter";
             EXPECT_TRUE(call(w, absent_key)) << when << ": failed although memory was back";
         }
@@ -283,7 +237,7 @@ std::uint64_t fail_each_allocation_of_cuckooing(const char* what, std::uint64_t 
         EXPECT_TRUE(sound) << when << ": " << sound.error().message();
         for (std::uint64_t key = 1; key < keys; ++key)
             EXPECT_TRUE(w.filter.may_contain(key)) << when << ", key " << key;
-        if (!failed || testing::Test::HasFailure()) return n;
+        if (!tried.failed || testing::Test::HasFailure()) return n;
     }
 }
 
@@ -357,17 +311,9 @@ std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& ca
         const std::uint64_t absent_key = *w.find_false_positive();
         const std::string when = std::string{what} + ", allocation " + std::to_string(n);
         w.put(keys);
-        std::optional<error_code> code;
-        bool failed = false;
-        {
-            const test::failing_allocations armed{n};
-            const auto outcome = call(w, absent_key);
-            if (!outcome) code = outcome.error().code();
-            failed = armed.failed();
-        }
-        if (code) {
-            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
-            EXPECT_EQ(*code, error_code::out_of_memory) << when;
+        const auto tried = test::call_without_memory(n, [&] { return call(w, absent_key); });
+        tried.expect_no_other_error(when);
+        if (tried.code) {
             w.scan();
             EXPECT_TRUE(call(w, absent_key)) << when << ": failed although memory was back";
         }
@@ -375,7 +321,7 @@ std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& ca
         w.scan();
         w.audit();
         EXPECT_TRUE(w.wrong.empty()) << when << ": " << w.text();
-        if (!failed || testing::Test::HasFailure()) return n;
+        if (!tried.failed || testing::Test::HasFailure()) return n;
     }
 }
 
@@ -428,18 +374,8 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
         w.put(60);  // the store has committed the next one
         // New hash functions are due; they are taken in this call or later.
         for (std::uint64_t i = 0; is_old && i < 400; ++i) (void)w.filter.may_contain(i);
-        std::optional<error_code> code;
-        bool failed = false;
-        {
-            const test::failing_allocations armed{n};
-            const auto outcome = call(w, absent_key);
-            if (!outcome) code = outcome.error().code();
-            failed = armed.failed();
-        }
-        if (code) {
-            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
-            EXPECT_EQ(*code, error_code::out_of_memory) << when;
-        }
+        const auto tried = test::call_without_memory(n, [&] { return call(w, absent_key); });
+        tried.expect_no_other_error(when);
         for (std::uint64_t key = 0; key < 60; ++key) {
             if (*w.plain.contains(w.filter.hash()(key), integer_key{key}.view())) {
                 EXPECT_TRUE(w.filter.may_contain(key)) << when << ": a false negative";
@@ -448,7 +384,7 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
         EXPECT_TRUE(w.filter.insert(std::uint64_t{60}, w.truth)) << when << ": with memory";
         const auto sound = w.filter.audit(w.truth);
         EXPECT_TRUE(sound) << when << ": " << sound.error().message();
-        if (!failed || testing::Test::HasFailure()) return n;
+        if (!tried.failed || testing::Test::HasFailure()) return n;
     }
 }
 
@@ -476,34 +412,6 @@ TEST(cascade_allocations, a_call_that_finds_no_memory_loses_no_key_and_leaves_th
     w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "queries allocate nothing";
-}
-
-// ---- bloomier -----------------------------------------------------------------------------------
-
-TEST(bloomier_allocations, build_save_and_load_report_the_lack_of_memory) {
-    std::array<std::uint64_t, 5'000> keys{}, values{};
-    for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i, values[i] = i % 100;
-    keys[4'999] = 99;  // twice, with one value
-    const bloomier_options options{.value_bits = 7, .hash = hasher{hash_key::from_seed(9)}};
-    const auto build = [&] { return bloomier_filter::build(options, std::span<const std::uint64_t>{keys}, values); };
-    EXPECT_GE(test::fail_each_allocation(build), 15u);
-    auto filter = *build();
-    vector_sink file;
-    ASSERT_TRUE(filter.save(file));
-    EXPECT_GE(test::fail_each_allocation([&] {
-                  vector_sink out;
-                  return filter.save(out);
-              }),
-              2u);
-    EXPECT_GE(test::fail_each_allocation([&] { return bloomier_filter::load(file.bytes()); }), 2u);
-    const std::uint64_t before = test::this_thread_allocations.allocations;
-    std::array<std::uint64_t, words_for(5'000)> bits{};
-    for (std::uint64_t key = 0; key < 2'000; ++key) {
-        (void)filter.find(key);
-        (void)*filter.update(key, key % 100);
-    }
-    filter.find(std::span<const std::uint64_t>{keys}, values, bits);
-    EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and updates allocate nothing";
 }
 
 }  // namespace

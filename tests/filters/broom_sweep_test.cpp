@@ -62,9 +62,7 @@ TEST_P(broom_model_sweep, large_filters_keep_every_key_through_growth_and_churn)
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<unsigned, unsigned>>& tried) {
-    constexpr const char* histories[] = {"tombstone", "renew", "soft"};
-    return "rate_2_to_the_minus_" + std::to_string(std::get<0>(tried.param)) + "_" +
-           histories[std::get<1>(tried.param)];
+    return test::name_of_setting(std::get<0>(tried.param), std::get<1>(tried.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(all, broom_model_sweep,

@@ -335,11 +335,8 @@ TEST(cascade_snapshot, a_round_trip_gives_equal_bytes_and_answers) {
     for (const double rate : {0.5, 0.25, 0.01, 0x1p-26}) {
         for (const std::uint64_t capacity : {1u, 64u, 3'000u}) {
             const auto file = after_use(capacity, rate);
-            auto loaded = cascade_filter::load(file);
-            ASSERT_TRUE(loaded) << loaded.error().message();
-            vector_sink again;
-            ASSERT_TRUE(loaded->save(again));
-            ASSERT_TRUE(std::ranges::equal(again.bytes(), file));
+            auto loaded = test::loaded_as_saved<cascade_filter>(file);
+            ASSERT_TRUE(loaded && !HasFailure());
             for (std::uint64_t key = 0; key < capacity; ++key) {
                 if (key % 8 != 0) {
                     ASSERT_TRUE(loaded->may_contain(key)) << key;

@@ -45,11 +45,8 @@ TEST(adaptive_bloom_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers) 
     for (const double rate : {0.5, 0.25, 0.1, 0x1p-8, 0x1p-20}) {
         for (const std::uint64_t capacity : {1u, 64u, 3'000u}) {
             const bytes file = after_use(capacity, rate);
-            const auto loaded = adaptive_bloom_filter::load(file);
-            ASSERT_TRUE(loaded) << loaded.error().message();
-            vector_sink again;
-            ASSERT_TRUE(loaded->save(again));
-            ASSERT_TRUE(std::ranges::equal(again.bytes(), file));
+            const auto loaded = test::loaded_as_saved<adaptive_bloom_filter>(file);
+            ASSERT_TRUE(loaded && !HasFailure());
             for (std::uint64_t key = 0; key < capacity; ++key) {
                 if (key % 8 != 0) {
                     ASSERT_TRUE(loaded->path_of(loaded->hash()(key)).maybe) << key;
@@ -130,11 +127,8 @@ TEST(cuckooing_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers_in_eve
         for (const unsigned bits : {2u, 3u, 8u, 13u, 29u, 32u}) {
             for (const std::uint64_t capacity : {1u, 64u, 500u}) {
                 const bytes file = after_use(form, capacity, bits);
-                const auto loaded = cuckooing_filter::load(file);
-                ASSERT_TRUE(loaded) << loaded.error().message();
-                vector_sink again;
-                ASSERT_TRUE(loaded->save(again));
-                ASSERT_TRUE(std::ranges::equal(again.bytes(), file));
+                const auto loaded = test::loaded_as_saved<cuckooing_filter>(file);
+                ASSERT_TRUE(loaded && !HasFailure());
                 for (std::uint64_t key = 0; key < capacity; ++key) {
                     if (key % 8 != 0) {
                         ASSERT_TRUE(loaded->may_contain(key)) << key;

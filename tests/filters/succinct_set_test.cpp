@@ -22,7 +22,7 @@ namespace {
 
 // succinct_set and succinct_multiset: their contents, bad options, snapshots, and their size
 // against the bound. The collection underneath has its model in succinct_sets_test.cpp; failing
-// memory is in allocation_test.cpp.
+// memory is in local_allocation_test.cpp.
 
 succinct_options seeded(std::uint64_t universe) {
     return {.universe = universe, .hash = hasher{hash_key::from_seed(universe)}};

@@ -61,6 +61,12 @@ struct world_setup {
     std::optional<hasher> hash = std::nullopt;
 };
 
+// The name of a test with this rate, in bits, and this history.
+inline std::string name_of_setting(unsigned rate_bits, unsigned history) {
+    constexpr const char* histories[] = {"tombstone", "renew", "soft"};
+    return "rate_2_to_the_minus_" + std::to_string(rate_bits) + "_" + histories[history];
+}
+
 // An operation is an insert, an erase, an adapt, or one key of a query that is compared with the
 // truth.
 struct world_counts {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "genista/base/result.hpp"
 
@@ -56,22 +57,37 @@ class failing_allocations {
     std::uint64_t failures_before_;
 };
 
-// `call` returns a result; each failed allocation must give out_of_memory. Returns how many there
-// were.
+// What became of a call in which one allocation failed.
+struct starved_call {
+    std::optional<error_code> code{};  // of its error
+    bool failed = false;               // it came as far as that allocation
+
+    // Only the lack of memory may have caused the error.
+    void expect_no_other_error(const std::string& when) const {
+        if (!code) return;
+        EXPECT_TRUE(failed) << when << ": an error although nothing failed";
+        EXPECT_EQ(*code, error_code::out_of_memory) << when;
+    }
+};
+// `call` returns a result; its allocation number n fails, counted from 0.
+template <class Call>
+starved_call call_without_memory(std::uint64_t n, Call&& call) {
+    starved_call tried;
+    const failing_allocations armed{n};
+    const auto outcome = call();
+    if (!outcome) tried.code = outcome.error().code();
+    tried.failed = armed.failed();
+    return tried;
+}
+
+// Each failed allocation must give out_of_memory. Returns how many there were.
 template <class Call>
 std::uint64_t fail_each_allocation(Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
-        std::optional<error_code> code;
-        bool failed = false;
-        {
-            const failing_allocations armed{n};
-            const auto outcome = call();
-            if (!outcome) code = outcome.error().code();
-            failed = armed.failed();
-        }
-        EXPECT_EQ(code.has_value(), failed);
-        if (!failed) return n;
-        EXPECT_EQ(code, error_code::out_of_memory);
+        const starved_call tried = call_without_memory(n, call);
+        EXPECT_EQ(tried.code.has_value(), tried.failed);
+        if (!tried.failed) return n;
+        EXPECT_EQ(tried.code, error_code::out_of_memory);
     }
 }
 

@@ -35,6 +35,17 @@ file_bytes saved(const Saved& what) {
     return std::move(out).take();
 }
 
+// What was loaded from a file, and saves the same bytes.
+template <class Loaded>
+result<Loaded> loaded_as_saved(const file_bytes& file) {
+    auto loaded = Loaded::load(file);
+    EXPECT_TRUE(loaded) << loaded.error().message();
+    if (loaded) {
+        EXPECT_TRUE(saved(*loaded) == file) << "saved again, the bytes differ";
+    }
+    return loaded;
+}
+
 // ---- damage: load(bytes) gives something convertible to bool ------------------------------------
 
 template <class Load>
