@@ -1,5 +1,5 @@
-// faulty_map: wraps any R, an index too, and makes it fail, lag, return wrong records, throw and hang
-// by a plan, to test that filters survive the faults of their store.
+// faulty_map: wraps any R, an index too, and makes it fail, lag, return wrong records, throw and
+// hang by a plan, to test that filters survive the faults of their store.
 //
 // The kinds of faults, which calls each one fits and how to script them are in fault_plan.hpp.
 // Without a plan the wrapper changes no answer; set_plan() starts the faults and counts calls from

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "filters/cuckoo_family_filters.hpp"
+#include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
@@ -19,9 +19,8 @@ namespace {
 // A filter and its R; all calls may come from any thread.
 template <class Filter>
 struct shared_filter {
-    memory_map map;
-    memory_slots slots;
-    with_slots<memory_map, memory_slots> remote{map, slots};
+    memory_map map, index;
+    with_index<memory_map, memory_map> remote{map, index};
     Filter filter;
     std::atomic<std::uint64_t> denied{0}, failed{0};
 

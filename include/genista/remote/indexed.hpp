@@ -6,16 +6,16 @@
 // a hash value to the keys that have it, "a part of R [that] can be implemented using a dictionary"
 // [broom18 §4.1; broom17 §3.1, §5]. An adaptive cuckoo filter has to know whose fingerprint a slot
 // holds before it can move it [acf §2.2], and a key is in one of k slots that have nothing to do
-// with each other. That dictionary is a second remote map: a record (place, key), where the place is
-// two words that the filter chooses and the order is that of every remote map.
+// with each other. That dictionary is a second remote map: a record (place, key), where the place
+// is two words that the filter chooses and the order is that of every remote map.
 //
-//     indexed_map         a remote_map and index(), another one    with_index puts one together from two
+//     indexed_map         a remote_map and index(), another one; with_index makes one of two
 //     batch_indexed_map   and the index is a batched_map: the cuckoo family, which moves several
 //                         keys at once
 //
 // The index belongs to one filter: nothing else writes to it, it need not survive the filter, and a
-// filter that is rebuilt begins by clearing it. Everything that wraps a remote map wraps an index as
-// well.
+// filter that is rebuilt begins by clearing it. Everything that wraps a remote map wraps an index
+// as well.
 //
 // ## What it costs remotely
 //   a change        one write of the index, beside that of the record

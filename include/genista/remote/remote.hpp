@@ -35,8 +35,8 @@
 //   Atomicity    put, erase and contains are atomic. put and erase are idempotent: after an error
 //                whose effect is unknown, doing it again is safe, but its bool no longer says
 //                whether this call changed R.
-//   Batches      all changes of an apply happen, in the order given, or none does. It is idempotent:
-//                after an error whose effect is unknown, doing it again is safe.
+//   Batches      all changes of an apply happen, in the order given, or none does. It is
+//                idempotent: after an error whose effect is unknown, doing it again is safe.
 //   Order        for_each visits each record of the range once, in the order above. Equal digests
 //                with different keys are different records and coexist; a filter must not take a
 //                digest for a key.

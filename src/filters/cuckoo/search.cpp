@@ -39,7 +39,8 @@ std::optional<std::uint64_t> core::free_slot_of(const essence& key, unsigned fir
     return free;
 }
 
-result<core::way> core::search(const element& key, plan& in, slot_source& remote, std::optional<std::uint64_t> pinned) {
+result<core::way> core::search(const element& key, plan& in, batch_index_source& remote,
+                               std::optional<std::uint64_t> pinned) {
     const essence root = essence_of(key.where);
     const auto first_table = static_cast<unsigned>(chance_.below(shape().tables));
     const auto come_to = [&](std::uint64_t slot, std::optional<element> comes) {

@@ -25,8 +25,8 @@
 //       p_0 is undefined; no search reads p_0)
 //   I5  size_, leaves_, inners_ and key_bytes_ equal the tree's true counts
 //
-// put() allocates all it needs before it changes anything, and erase() allocates nothing. So apply()
-// can undo its puts, and does its erases last.
+// put() allocates all it needs before it changes anything, and erase() allocates nothing. So
+// apply() can undo its puts, and does its erases last.
 #pragma once
 
 #include <array>

@@ -8,12 +8,17 @@
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
 //       begins, under threads, new hash functions, failing stores and failing memory. A key that is
 //       being moved is in at least one slot at every moment.
-//   I2  A call that reports `full` or an error has changed nothing in the filter. R's slots may be
-//       left in doubt: the next call that changes something first writes them as the filter has
-//       them, or fails too.
-//   I3  Slots of R and of the filter agree, but for those in doubt. A key that R reports for a slot
-//       is checked against the fingerprint there; a record that does not fit is an error and is not
+//   I2  A call that reports `full` or an error has changed nothing in the filter. R's index may be
+//       left in doubt: the next call that changes something first writes it as the filter has it,
+//       or fails too.
+//   I3  Index and filter agree, but for the slots in doubt. A key that R reports for a slot is
+//       checked against the fingerprint there; a record that does not fit is an error and is not
 //       used.
+//
+// The index (remote/indexed.hpp) says which key is in which slot: one record (place, key) for each
+// slot in use, with place = {generation · 2^40 + slot, 0}. The filter renumbers its slots whenever
+// it chooses new hash functions, so that the old records stay whole until the new ones are
+// complete.
 //
 // None of these filters keeps its rate against an adversary [acf §5, Thms 9, 10, 12]: use the broom
 // filter for that. docs/filters/adaptive_cuckoo.md says what they are good for, and what was
@@ -27,9 +32,9 @@
 //     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key,
 //              R)
 //
-// Remote cost: a negative costs nothing. An insert reads one slot for every key on its way to a
-// free slot (none while there is room, about seven at 95 % load), and writes once. New hash
-// functions for a full filter read and write every slot once.
+// Remote cost: a negative costs nothing. An insert reads one place of the index for every key on
+// its way to a free slot (none while there is room, about seven at 95 % load), and writes once. New
+// hash functions for a full filter read and write every place once.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Changes wait for
 // each other, remote reads included; queries wait only while new hash functions are put in place (a
@@ -39,7 +44,6 @@
 // tested with it. The others are in papers/.
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -49,7 +53,7 @@
 
 #include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/cuckoo/lookup_state.hpp"
-#include "genista/detail/filters/cuckoo/slot_source.hpp"
+#include "genista/detail/filters/index_surface.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -115,12 +119,12 @@ class body {
     body& operator=(body&&) noexcept;
     ~body();
 
-    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, slot_source& remote) noexcept;
-    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, slot_source& remote) noexcept;
-    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, slot_source& remote) noexcept;
-    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, slot_source& remote) noexcept;
-    [[nodiscard]] result<void> rebuild(slot_source& remote) noexcept;
-    [[nodiscard]] result<void> audit(slot_source& remote) const noexcept;
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, batch_index_source& remote) noexcept;
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, batch_index_source& remote) noexcept;
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, batch_index_source& remote) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, batch_index_source& remote) noexcept;
+    [[nodiscard]] result<void> rebuild(batch_index_source& remote) noexcept;
+    [[nodiscard]] result<void> audit(batch_index_source& remote) const noexcept;
     [[nodiscard]] result<void> save(sink& out) const noexcept;
 
     [[nodiscard]] const cuckoo_state& state() const noexcept { return *state_; }
@@ -148,7 +152,9 @@ class body {
 }  // namespace cuckoo
 
 template <class Rule>
-class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
+class cuckoo_family_filter
+    : public filter_surface<cuckoo_family_filter<Rule>>,
+      public erasing_index_surface<cuckoo_family_filter<Rule>, cuckoo_options, batch_index_source> {
   public:
     static constexpr std::string_view name = Rule::name;
 
@@ -156,96 +162,15 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] static result<cuckoo_family_filter> make(const cuckoo_options& options = {}) noexcept {
         return owning(cuckoo::body::make(cuckoo::member<Rule>, options));
     }
-    // A filter of all keys in R, in two sequential reads of R.
-    template <slotted_map R>
-    [[nodiscard]] static result<cuckoo_family_filter> build(const cuckoo_options& options, R& remote) noexcept {
-        auto made = make(options);
-        if (!made) return made;
-        if (const auto done = made->rebuild(remote); !done) return done.error();
-        return made;
-    }
-
-    // REQUIRES: R holds the key (the store commits first). `full` if no hash functions were found
-    // that place all keys, which happens only beyond the capacity.
-    template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(hash()));
-        cuckoo::remote_slots<R> source{remote};
-        return body_.insert(key, source);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
-        return insert(hashed_key{hash(), key}, remote);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
-        return insert(hashed_key{hash(), key}, remote);
-    }
-    // Takes the key out of R's records, then out of its slot and the filter. For an absent key it
-    // returns `absent` and changes nothing.
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(hash()));
-        cuckoo::remote_slots<R> source{remote};
-        return body_.erase(key, source);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        return erase(hashed_key{hash(), key}, remote);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(hashed_key{hash(), key}, remote);
-    }
-    // The second half of an erase, for a store that has already committed it. `absent`: the filter
-    // did not have the key, or R has it again.
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(hash()));
-        cuckoo::remote_slots<R> source{remote};
-        return body_.forget(key, source);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
-        return forget(hashed_key{hash(), key}, remote);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(hashed_key{hash(), key}, remote);
-    }
-    // `unfixed`: the rule was applied, and the key is still answered "maybe".
-    template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(hash()));
-        cuckoo::remote_slots<R> source{remote};
-        return body_.adapt(key, source);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
-    }
-    template <slotted_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
-    }
-
-    // Inserts every key of R again under new hash functions; what was learnt is lost. A loaded
-    // filter needs it before its first change.
-    template <slotted_map R>
-    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
-        cuckoo::remote_slots<R> source{remote};
-        return body_.rebuild(source);
-    }
-    // Checks that every key of R has a slot and is answered "maybe", that R has a key for every
-    // slot of the filter, and that the counts agree. REQUIRES: no thread writes meanwhile.
-    template <slotted_map R>
-    [[nodiscard]] result<void> audit(R& remote) const noexcept {
-        cuckoo::remote_slots<R> source{remote};
-        return body_.audit(source);
-    }
+    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. `full`: no hash functions
+    // were found that place all keys, which happens only beyond the capacity. `unfixed`: the rule
+    // was applied, and the key is still answered "maybe". An erase takes the key out of R's records
+    // first. A rebuild reads R twice, in order; what was learnt is lost. An audit checks that every
+    // key of R has a slot and is answered "maybe", that R has a key for every slot of the filter,
+    // and that the counts agree.
 
     // cuckooing_filter only. A loaded filter answers queries at once. insert, erase and adapt are
-    // errors until a rebuild, because they need slots in R that agree with the filter.
+    // errors until a rebuild, because they need an index that agrees with the filter.
     [[nodiscard]] result<void> save(sink& out) const noexcept requires(Rule::rule == cuckoo_rule::cuckooing) {
         return body_.save(out);
     }
@@ -275,6 +200,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
 
   private:
     friend filter_surface<cuckoo_family_filter>;
+    friend index_surface<cuckoo_family_filter, cuckoo_options, batch_index_source>;
+    friend erasing_index_surface<cuckoo_family_filter, cuckoo_options, batch_index_source>;
     friend struct cuckoo::inspection;
     explicit cuckoo_family_filter(cuckoo::body body) noexcept : body_{std::move(body)} {}
     [[nodiscard]] static result<cuckoo_family_filter> owning(result<cuckoo::body> made) noexcept {
@@ -283,6 +210,20 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     }
     [[nodiscard]] const cuckoo_kernels& kernels() const noexcept { return body_.kernels(); }
     [[nodiscard]] const cuckoo_state& state() const noexcept { return body_.state(); }
+    [[nodiscard]] result<insert_outcome> insert_from(const hashed_key& key, batch_index_source& remote) noexcept {
+        return body_.insert(key, remote);
+    }
+    [[nodiscard]] result<adapt_outcome> adapt_from(const hashed_key& key, batch_index_source& remote) noexcept {
+        return body_.adapt(key, remote);
+    }
+    [[nodiscard]] result<erase_outcome> erase_from(const hashed_key& key, batch_index_source& remote) noexcept {
+        return body_.erase(key, remote);
+    }
+    [[nodiscard]] result<erase_outcome> forget_from(const hashed_key& key, batch_index_source& remote) noexcept {
+        return body_.forget(key, remote);
+    }
+    [[nodiscard]] result<void> rebuild_from(batch_index_source& remote) noexcept { return body_.rebuild(remote); }
+    [[nodiscard]] result<void> audit_from(batch_index_source& remote) const noexcept { return body_.audit(remote); }
 
     cuckoo::body body_;
 };
