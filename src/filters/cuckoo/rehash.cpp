@@ -11,6 +11,7 @@
 
 #include "filters/cuckoo/core.hpp"
 #include "filters/cuckoo/slots.hpp"
+#include "genista/detail/remote/record_check.hpp"
 
 namespace genista::cuckoo {
 namespace {
@@ -67,18 +68,11 @@ result<void> core::visit_part(keys_from from, std::uint64_t part, batch_index_so
 
 result<void> core::visit_members(position_range range, batch_index_source& remote,
                                  const index_source::take_record& take) const {
-    bool lied = false, starved = false, any = false;
-    digest last{};
-    std::string last_key;
+    remote_detail::record_check records{range, hash_};
+    bool starved = false;
     const auto check = [&](const digest& where, key_view key) noexcept {
         try {
-            const bool in_order = !any || last < where || (last == where && last_key < key.text());
-            lied = !range.contains(where.position) || !in_order || hash_(key) != where;
-            if (lied) return false;
-            any = true;
-            last = where;
-            last_key.assign(key.text());
-            return take(where, key);
+            return records.passes(where, key) && take(where, key);
         } catch (const std::bad_alloc&) {
             starved = true;
             return false;
@@ -86,7 +80,7 @@ result<void> core::visit_members(position_range range, batch_index_source& remot
     };
     const auto read = remote.each_member(range, check);
     if (starved) return no_memory(who_);
-    if (lied) return not_of_the_range(who_);
+    if (records.failed()) return not_of_the_range(who_);
     return read;
 }
 
@@ -98,7 +92,7 @@ result<void> core::visit_slots(std::uint64_t first, std::uint64_t last, batch_in
     const auto check = [&](const digest& place, key_view key) noexcept {
         const std::uint64_t number = place.position;
         const digest d = hash_(key);
-        lied = number < next || number > end || place.seed != 0 || !fits(d, number - in_remote(generation_, 0));
+        lied = lied || number < next || number > end || place.seed != 0 || !fits(d, number - in_remote(generation_, 0));
         if (lied) return false;
         next = number + 1;
         return take(d, key);
