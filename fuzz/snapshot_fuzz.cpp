@@ -24,7 +24,6 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "genista/filters/with_oracle.hpp"
 #include "genista/oracles/oracle_model.hpp"
 #include "tests/support/bloomier_snapshot_exercise.hpp"

@@ -1,7 +1,7 @@
 // The checks of options and the shuffle of perturbed_oracle.
 #include "papers/perturbed_oracle.hpp"
 
-#include "hash/permutation.hpp"
+#include "hash/key_stream.hpp"
 
 namespace genista {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "filters/walls.hpp"
+#include "filters/common.hpp"
 #include "genista/filters/bloom.hpp"
 #include "papers/whitelist/digest_list.hpp"
 

@@ -49,6 +49,7 @@
 #include <string_view>
 
 #include "genista/detail/filters/plain_surface.hpp"
+#include "genista/detail/filters/remote_surface.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/remote/remote.hpp"
 
@@ -121,7 +122,8 @@ class remote_digests final : public digest_source {
     const hasher& hash_;
 };
 
-class whitelist_filter : public plain_surface<whitelist_filter> {
+class whitelist_filter : public plain_surface<whitelist_filter>,
+                         public learning_calls<whitelist_filter, any_remote_map> {
   public:
     static constexpr std::string_view name = "whitelist";
     static constexpr unsigned min_universe_bits = 2;
@@ -150,18 +152,12 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
     insert_outcome insert(const digest& d) noexcept;
     insert_outcome insert(key_view key) noexcept { return insert(hash()(key)); }
     insert_outcome insert(integer_key key) noexcept { return insert(hash()(key)); }
-    // The same, with the signature of filters that read R.
+    // The same, with the signatures of filters that read R (remote_surface.hpp).
+    using learning_calls::adapt;
+    using learning_calls::insert;
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R&) noexcept {
         return insert(key.where());
-    }
-    template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R&) noexcept {
-        return insert(key);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(integer_key key, R&) noexcept {
-        return insert(key);
     }
 
     // One read of R where the filter says maybe, else none.
@@ -169,14 +165,6 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
     [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
         remote_digests<R> source{remote, hash()};
         return adapt_from(key.where(), source);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
     }
 
     // Checks that every key of R is answered "maybe".

@@ -29,9 +29,7 @@
 #include "lab/workloads/data.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/trace_replay.hpp"
-#include "papers/cuckoo.hpp"
-#include "papers/cyclic.hpp"
-#include "papers/swapping.hpp"
+#include "papers/cuckoo_family.hpp"
 
 namespace genista::lab {
 namespace {

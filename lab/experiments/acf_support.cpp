@@ -15,7 +15,7 @@
 #include "genista/filters/cuckooing.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/parallel.hpp"
-#include "papers/cuckoo.hpp"
+#include "papers/cuckoo_family.hpp"
 
 namespace genista::lab {
 namespace {

@@ -14,7 +14,7 @@
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
-#include "genista/oracles/oracle_training.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "lab/workloads/data.hpp"
 #include "lab/workloads/key_list.hpp"

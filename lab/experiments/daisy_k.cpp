@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/detail/oracles/daisy_class.hpp"
+#include "genista/oracles/daisy_plan.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/experiment_run.hpp"
 

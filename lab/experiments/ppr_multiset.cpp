@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/filters/multiset.hpp"
+#include "genista/filters/succinct_set.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/experiments/ppr_multiset_time.hpp"

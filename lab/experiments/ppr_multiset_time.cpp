@@ -18,7 +18,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "genista/filters/multiset.hpp"
+#include "genista/filters/succinct_set.hpp"
 #include "lab/statistics/averages.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/instruction_counter.hpp"

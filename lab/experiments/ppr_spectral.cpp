@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/filters/spectral.hpp"
+#include "genista/filters/optimal_filter.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"

@@ -19,9 +19,7 @@
 #include "lab/games/local_arena.hpp"
 #include "lab/games/remembering_bloom.hpp"
 #include "papers/broom_paper.hpp"
-#include "papers/cuckoo.hpp"
-#include "papers/cyclic.hpp"
-#include "papers/swapping.hpp"
+#include "papers/cuckoo_family.hpp"
 #include "papers/whitelist.hpp"
 
 namespace genista::lab {

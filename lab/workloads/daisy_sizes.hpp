@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "genista/oracles/odds_profile.hpp"
+#include "genista/oracles/oracle_model.hpp"
 
 namespace genista::lab {
 

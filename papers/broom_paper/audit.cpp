@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "filters/index_read.hpp"
+#include "filters/index_book.hpp"
 #include "papers/broom_paper/core.hpp"
 
 namespace genista::broom_paper {

@@ -1,10 +1,9 @@
 // core: the broom filter of the paper, as a whole. One file for each thing it does:
 //
-//     core.cpp       begin, insert, erase; the place of a resident
+//     core.cpp       begin, insert, erase; the place of a resident; all keys at once
 //     index.cpp      the records of the index, and REVLOOKUP
 //     join.cpp       planning an insert: EXTEND, the level, the bits [broom18 §4.1, §4.3]
 //     adapt.cpp      false positives, and the frontier [§4.2]
-//     rebuild.cpp    all keys at once
 //     audit.cpp      do the invariants hold, and does R agree?
 //
 // A change reads R first, then writes the index, then its own memory. So a change that fails leaves
@@ -20,8 +19,8 @@
 #include <tuple>
 #include <vector>
 
+#include "filters/common.hpp"
 #include "filters/index_book.hpp"
-#include "filters/walls.hpp"
 #include "papers/broom_paper.hpp"
 #include "papers/broom_paper/state.hpp"
 
@@ -29,6 +28,8 @@ namespace genista::broom_paper {
 
 class core {
   public:
+    static constexpr std::string_view name = broom_paper_filter::name;
+
     struct beginnings {
         design sizes{};
         double rate = 0;
@@ -176,7 +177,7 @@ class core {
     [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_element, index_source& remote);
     [[nodiscard]] result<void> begin_phase();
 
-    //  ---- all at once: rebuild.cpp
+    //  ---- all at once: core.cpp
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
     [[nodiscard]] generation fresh_generation() noexcept { return {next_salt(salts_), next_salt(salts_)}; }

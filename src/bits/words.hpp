@@ -10,6 +10,7 @@
 // packed_array.hpp.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
@@ -236,6 +237,11 @@ constexpr void write_bits(std::span<std::uint64_t> words, std::uint64_t position
 
 [[nodiscard]] constexpr std::uint64_t find_first(std::span<const std::uint64_t> words) noexcept {
     return find_next(words, 0);
+}
+
+// To check padding and the unused end of a table.
+[[nodiscard]] inline bool all_zero(std::span<const std::byte> bytes) noexcept {
+    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
 }  // namespace genista::bits

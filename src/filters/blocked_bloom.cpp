@@ -1,4 +1,5 @@
-// The cold half of blocked_bloom_filter: sizing, making, merging, saving and loading.
+// blocked_bloom_filter but for its hot kernels, which are compiled here: sizing, making, merging,
+// saving and loading.
 #include "genista/filters/blocked_bloom.hpp"
 
 #include <algorithm>
@@ -7,13 +8,28 @@
 #include <cstring>
 #include <limits>
 
-#include "filters/blocked_bloom_kernels.hpp"
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
-#include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/blocked_bloom_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista {
 namespace {
+
+const blocked_bloom_kernels* blocked_bloom_kernels_for(block_layout layout) noexcept {
+    switch (layout) {
+        case block_layout::quad:
+            return GENISTA_PICK(quad_kernels);
+        case block_layout::octet:
+            return GENISTA_PICK(octet_kernels);
+        case block_layout::sixteen:
+            return GENISTA_PICK(sixteen_kernels);
+    }
+    return nullptr;
+}
 
 struct layout_shape {
     block_layout layout;
@@ -98,12 +114,7 @@ constexpr std::uint16_t blocked_bloom_version = 1;
 
 blocked_bloom_filter::blocked_bloom_filter(const filter_options& options, const hasher& hash, block_layout layout,
                                            buffer table) noexcept
-    : kernels_{blocked_bloom_kernels_for(layout)},
-      hash_{hash},
-      table_{std::move(table)},
-      layout_{layout},
-      capacity_{options.capacity},
-      rate_{options.false_positive_rate} {
+    : counted_table{blocked_bloom_kernels_for(layout), hash, std::move(table), options}, layout_{layout} {
     state_.bytes = table_.data();
     state_.blocks = table_.size_bytes() / layout_shape_of(static_cast<std::uint8_t>(layout))->block_bytes();
 }
@@ -121,11 +132,6 @@ result<blocked_bloom_filter> blocked_bloom_filter::make(const filter_options& op
     if (const auto checked = check_options(name, options, min_false_positive_rate); !checked) return checked.error();
     const blocked_plan chosen = blocked_plan_for(options.false_positive_rate);
     return make_with(options, chosen.shape->layout, chosen.blocks(options.capacity));
-}
-
-void blocked_bloom_filter::clear() noexcept {
-    fill_with_zeros(table_.bytes());
-    keys_ = 0;
 }
 
 result<void> blocked_bloom_filter::merge(const blocked_bloom_filter& other) noexcept {
@@ -172,35 +178,31 @@ result<std::uint64_t> blocked_bloom_filter::keys_for_bits(std::uint64_t bits, do
 }
 
 result<void> blocked_bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::blocked_bloom, blocked_bloom_version, hash_);
-    if (!info) return info.error();
-    field_writer fields;
-    write_common(fields, stats(), hash_);
-    fields.u8(static_cast<std::uint8_t>(layout_)).u64(state_.blocks);
     const std::array sections = {table_.bytes()};
-    return write_snapshot(out, *info, fields.view(), sections);
+    return save_filter(
+        out, snapshot_kind::blocked_bloom, blocked_bloom_version, stats(), hash_, sections,
+        [this](field_writer& fields) { fields.u8(static_cast<std::uint8_t>(layout_)).u64(state_.blocks); });
 }
 
 result<blocked_bloom_filter> blocked_bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::blocked_bloom, blocked_bloom_version, 1, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
-    if (!common) return common.error();
+    auto opened =
+        open_filter(snapshot_kind::blocked_bloom, blocked_bloom_version, 1, bytes, name, min_false_positive_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const std::uint8_t layout = fields.u8();
     const std::uint64_t blocks = fields.u64();
     const layout_shape* shape = layout_shape_of(layout);
-    const std::span<const std::byte> table = view->sections[0];
+    const std::span<const std::byte> table = view.sections[0];
     if (!fields.finished() || shape == nullptr || blocks == 0 || table.size() % shape->block_bytes() != 0 ||
         blocks != table.size() / shape->block_bytes()) {
         return error::make(error_code::corrupt,
                            "blocked_bloom snapshot: layout %u with %llu blocks does not fit %zu bytes",
                            unsigned{layout}, static_cast<unsigned long long>(blocks), table.size());
     }
-    auto made = make_with(common->options, shape->layout, blocks);
+    auto made = make_with(common.options, shape->layout, blocks);
     if (!made) return made.error();
     std::memcpy(made->table_.data(), table.data(), table.size());
-    made->keys_ = common->keys;
+    made->keys_ = common.keys;
     return made;
 }
 

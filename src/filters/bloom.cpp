@@ -1,4 +1,5 @@
-// The cold half of bloom_filter: sizing, making, merging, saving and loading.
+// bloom_filter but for its hot kernels, which are compiled here: sizing, making, merging, saving
+// and loading.
 #include "genista/filters/bloom.hpp"
 
 #include <algorithm>
@@ -6,13 +7,20 @@
 #include <cmath>
 #include <cstring>
 
-#include "filters/bloom_kernels.hpp"
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
-#include "filters/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/bloom_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista {
 namespace {
+
+const bloom_kernels* bloom_kernels_now() noexcept {
+    return GENISTA_PICK(bloom_table);
+}
 
 // E[(share of ones)^k] to second order: the share is 1 - e^{-kn/m} on average, and its variance,
 // which matters only in small tables, is that of the number of empty cells after kn balls: (e^{-c}
@@ -60,11 +68,7 @@ constexpr std::uint16_t bloom_version = 1;
 
 bloom_filter::bloom_filter(const filter_options& options, const hasher& hash, std::uint32_t probes,
                            buffer table) noexcept
-    : kernels_{bloom_kernels_now()},
-      hash_{hash},
-      table_{std::move(table)},
-      capacity_{options.capacity},
-      rate_{options.false_positive_rate} {
+    : counted_table{bloom_kernels_now(), hash, std::move(table), options} {
     state_.bytes = table_.data();
     state_.bits = std::uint64_t{table_.size_bytes()} * 8;
     state_.probes = probes;
@@ -83,11 +87,6 @@ result<bloom_filter> bloom_filter::make(const filter_options& options) noexcept 
     if (const auto checked = check_options(name, options, min_false_positive_rate); !checked) return checked.error();
     const bloom_plan chosen = bloom_plan_for(options.capacity, options.false_positive_rate);
     return make_with(options, chosen.bits, chosen.probes);
-}
-
-void bloom_filter::clear() noexcept {
-    fill_with_zeros(table_.bytes());
-    keys_ = 0;
 }
 
 result<void> bloom_filter::merge(const bloom_filter& other) noexcept {
@@ -131,33 +130,27 @@ result<std::uint64_t> bloom_filter::keys_for_bits(std::uint64_t bits, double rat
 }
 
 result<void> bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::bloom, bloom_version, hash_);
-    if (!info) return info.error();
-    field_writer fields;
-    write_common(fields, stats(), hash_);
-    fields.u32(state_.probes).u64(state_.bits);
     const std::array sections = {table_.bytes()};
-    return write_snapshot(out, *info, fields.view(), sections);
+    return save_filter(out, snapshot_kind::bloom, bloom_version, stats(), hash_, sections,
+                       [this](field_writer& fields) { fields.u32(state_.probes).u64(state_.bits); });
 }
 
 result<bloom_filter> bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::bloom, bloom_version, 1, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
-    if (!common) return common.error();
+    auto opened = open_filter(snapshot_kind::bloom, bloom_version, 1, bytes, name, min_false_positive_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const std::uint32_t probes = fields.u32();
     const std::uint64_t bits = fields.u64();
-    const std::span<const std::byte> table = view->sections[0];
+    const std::span<const std::byte> table = view.sections[0];
     if (!fields.finished() || probes == 0 || probes > max_probes || bits == 0 || bits % bloom_line_bits != 0 ||
         table.size() != bits / 8) {
         return error::make(error_code::corrupt, "bloom snapshot: %llu bits with %u probes do not fit %zu bytes",
                            static_cast<unsigned long long>(bits), probes, table.size());
     }
-    auto made = make_with(common->options, bits, probes);
+    auto made = make_with(common.options, bits, probes);
     if (!made) return made.error();
     std::memcpy(made->table_.data(), table.data(), table.size());
-    made->keys_ = common->keys;
+    made->keys_ = common.keys;
     return made;
 }
 

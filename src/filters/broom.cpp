@@ -2,16 +2,15 @@
 #include "genista/filters/broom.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <new>
+#include <span>
 #include <vector>
 
-#include "filters/broom/bulk.hpp"
 #include "filters/broom/core.hpp"
-#include "filters/broom/kernels.hpp"
-#include "filters/broom/sizing.hpp"
+#include "filters/broom/shape.hpp"
 #include "filters/common.hpp"
-#include "filters/sizing.hpp"
 #include "hash/digests_in_order.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
@@ -40,6 +39,34 @@ std::uint64_t bits_of(std::uint64_t capacity, broom::shape s) noexcept {
     constexpr std::uint64_t side_bits = 32;
     return bins * (8 * broom::line_layout::bytes + 8 * s.tail_bytes_per_bin() + side_bits);
 }
+
+// Sorted digests through the interface of R, to build a filter without reading R when the keys are
+// at hand.
+class digest_source final : public broom::range_source {
+  public:
+    explicit digest_source(std::span<const digest> sorted) noexcept : sorted_{sorted} {}
+
+    result<void> read(position_range range, broom::population& into) override {
+        const auto first =
+            std::lower_bound(sorted_.begin(), sorted_.end(), range.first,
+                             [](const digest& d, std::uint64_t position) { return d.position < position; });
+        auto last = first;
+        while (last != sorted_.end() && last->position <= range.last) ++last;
+        try {
+            into.members.clear();
+            std::unique_copy(first, last, std::back_inserter(into.members));
+        } catch (const std::bad_alloc&) {
+            return error::make(error_code::out_of_memory, "broom: no memory for the keys of one bin");
+        }
+        into.holds_key = false;
+        return {};
+    }
+    result<bool> erase() override { return false; }
+    [[nodiscard]] bool is_remote() const noexcept override { return false; }
+
+  private:
+    std::span<const digest> sorted_;
+};
 
 }  // namespace
 
@@ -124,7 +151,7 @@ result<broom_filter> broom_filter::build_from_keys(const broom_options& options,
     auto made = make(options);
     if (!made) return made;
     const std::vector<digest> sorted = digests_in_order(made->hash(), keys, threads);
-    broom::digest_source source{sorted};
+    digest_source source{sorted};
     if (const auto done = made->rebuild_from(source, threads); !done) return done.error();
     return made;
 } catch (const std::bad_alloc&) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "filters/pick_kernels.hpp"
+#include "base/cpu.hpp"
 #include "hash/digest_kernels_includes.hpp"
 
 #define GENISTA_KERNELS "filters/cache_line_floor_kernels.inl"

@@ -1,6 +1,6 @@
-// The size of a table of cleary_filter: cells, bits of a remainder, bytes. Shared with structures
-// that keep several such tables in one buffer (daisy_fingerprint.hpp). genista/filters/cleary.hpp
-// has the picture.
+// A table of cleary_filter from outside: its size (cells, bits of a remainder, bytes), its kernels,
+// and whether bytes are one. Shared with structures that keep several such tables in one buffer
+// (daisy_fingerprint.hpp). genista/filters/cleary.hpp has the picture.
 #pragma once
 
 #include <algorithm>
@@ -55,4 +55,15 @@ inline void place_into(cleary_state& shape, std::byte* zeros) noexcept {
     shape.remainders = zeros + (shape.block_count + 1) * sizeof(cleary_block);
 }
 
+// Are these bytes, which may be anything, a table? The error names the place where it contradicts
+// itself: I1 to I3 of genista/filters/cleary.hpp, and `used`.
+[[nodiscard]] result<void> check(const cleary_state& s) noexcept;
+
 }  // namespace genista::cleary
+
+namespace genista {
+
+// For the active instruction set.
+[[nodiscard]] const cleary_kernels* cleary_kernels_for(unsigned remainder_bits) noexcept;
+
+}  // namespace genista

@@ -14,8 +14,8 @@
 #include <limits>
 
 #include "bits/words.hpp"
-#include "genista/detail/base/uint128.hpp"
 #include "genista/filters/cleary.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::cleary {
 

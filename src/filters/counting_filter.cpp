@@ -1,5 +1,4 @@
 // counting_filter: the implementation behind the header, for the optimal and the spectral filter.
-#include "genista/detail/filters/counting_filter.hpp"
 
 #include <array>
 #include <utility>
@@ -9,9 +8,7 @@
 #include "filters/snapshot_fields.hpp"
 #include "filters/succinct/hashed.hpp"
 #include "filters/succinct/snapshot.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "hash/reduction.hpp"
 
 namespace genista {
@@ -158,21 +155,19 @@ result<void> counting_filter<Rules>::save(sink& out) const noexcept {
 template <class Rules>
 result<counting_filter<Rules>> counting_filter<Rules>::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing(name, [&]() -> result<counting_filter> {
-        const auto view = open_snapshot_as(kind_of<Rules>, counting_version, 1, bytes);
-        if (!view) return view.error();
-        field_reader fields{view->parameters};
-        const auto common = read_common(fields, view->info, name, min_false_positive_rate);
-        if (!common) return common.error();
-        auto values = succinct::read_counted(fields, view->sections[0]);
+        auto opened = open_filter(kind_of<Rules>, counting_version, 1, bytes, name, min_false_positive_rate);
+        if (!opened) return opened.error();
+        auto& [view, fields, common] = *opened;
+        auto values = succinct::read_counted(fields, view.sections[0]);
         if (!values) return values.error();
-        const filter_options& options = common->options;
+        const filter_options& options = common.options;
         const auto universe = range_for_universal(options.capacity, options.false_positive_rate);
         if (!universe) return universe.error();
-        if (!fields.finished() || values->size() != common->keys || values->universe() != *universe)
+        if (!fields.finished() || values->size() != common.keys || values->universe() != *universe)
             return error::make(
                 error_code::corrupt, "%.*s snapshot: %llu values below %llu for %llu keys, of capacity %llu",
                 static_cast<int>(name.size()), name.data(), static_cast<unsigned long long>(values->size()),
-                static_cast<unsigned long long>(values->universe()), static_cast<unsigned long long>(common->keys),
+                static_cast<unsigned long long>(values->universe()), static_cast<unsigned long long>(common.keys),
                 static_cast<unsigned long long>(options.capacity));
         auto all = succinct::hashed::with(*std::move(values), *options.hash);
         if (!all) return all.error();

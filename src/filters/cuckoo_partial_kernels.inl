@@ -75,9 +75,10 @@ struct cuckoo_entry {
     }
     static bool erase_digest(state& s, const digest& d) noexcept { return policy::erase(s, policy::aim(s, d)); }
 
-    static constexpr cuckoo_partial_kernels table = {lookups<policy>::table, &insert_integer,
-                                                     &insert_digest,         &erase_integer,
-                                                     &erase_digest,          inserts<cuckoo_inserts<TagBits>>::table};
+    static constexpr cuckoo_partial_kernels table = {
+        {lookups<policy>::table, &insert_integer, &insert_digest, inserts<cuckoo_inserts<TagBits>>::table},
+        &erase_integer,
+        &erase_digest};
 };
 
 inline constexpr const cuckoo_partial_kernels& cuckoo12_kernels = cuckoo_entry<12>::table;

@@ -1,7 +1,7 @@
 // Instantiates the blocked daisy Bloom kernels for every instruction set and hands out the right
 // table.
+#include "base/cpu.hpp"
 #include "filters/daisy_bloom_kernels.hpp"
-#include "filters/pick_kernels.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "hash/digest_kernels_includes.hpp"
 

@@ -9,15 +9,26 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
 #include "filters/daisy_bloom_kernels.hpp"
 #include "filters/daisy_bloom_sizing.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/snapshot_fields.hpp"
+#include "genista/filters/bloom.hpp"
 #include "genista/filters/with_oracle.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/daisy_bloom_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista {
 namespace {
+
+const daisy_bloom_kernels* daisy_bloom_kernels_for(daisy_layout layout) noexcept {
+    return layout == daisy_layout::scattered ? GENISTA_PICK(daisy_scattered_kernels)
+                                             : daisy_blocked_kernels_for(layout);
+}
 
 static_assert(class_filter<daisy_bloom_filter>);
 
@@ -173,29 +184,26 @@ daisy_bloom_drift daisy_bloom_filter::drift() const noexcept {
 }
 
 result<void> daisy_bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::daisy_bloom, daisy_bloom_version, hash_);
-    if (!info) return info.error();
-    field_writer fields;
-    write_common(fields, plain_stats(keys_, capacity_of(plan_), plan_.terms.rate, 0), hash_);
-    write_plan(fields, plan_);
-    fields.u8(static_cast<std::uint8_t>(layout_)).u64(bits());
-    for (const std::uint64_t count : draws_) fields.u64(count);
     const std::array sections = {table_.bytes()};
-    return write_snapshot(out, *info, fields.view(), sections);
+    return save_filter(out, snapshot_kind::daisy_bloom, daisy_bloom_version,
+                       plain_stats(keys_, capacity_of(plan_), plan_.terms.rate, 0), hash_, sections,
+                       [this](field_writer& fields) {
+                           write_plan(fields, plan_);
+                           fields.u8(static_cast<std::uint8_t>(layout_)).u64(bits());
+                           for (const std::uint64_t count : draws_) fields.u64(count);
+                       });
 }
 
 result<daisy_bloom_filter> daisy_bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::daisy_bloom, daisy_bloom_version, 1, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, name, min_daisy_rate);
-    if (!common) return common.error();
-    const daisy_plan plan = read_plan(fields, common->options.false_positive_rate);
+    auto opened = open_filter(snapshot_kind::daisy_bloom, daisy_bloom_version, 1, bytes, name, min_daisy_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
+    const daisy_plan plan = read_plan(fields, common.options.false_positive_rate);
     const std::uint8_t layout = fields.u8();
     const std::uint64_t bits = fields.u64();
     std::array<std::uint64_t, max_daisy_class + 1> draws{};
     for (std::uint64_t& count : draws) count = fields.u64();
-    const std::span<const std::byte> table = view->sections[0];
+    const std::span<const std::byte> table = view.sections[0];
     if (!fields.finished() || layout > static_cast<std::uint8_t>(daisy_layout::sixteen) || bits == 0 ||
         bits % daisy_line_bits != 0 || table.size() != bits / 8) {
         return error::make(error_code::corrupt, "daisy_bloom snapshot: layout %u with %llu bits does not fit %zu bytes",
@@ -205,17 +213,17 @@ result<daisy_bloom_filter> daisy_bloom_filter::load(std::span<const std::byte> b
         return error::make(error_code::corrupt, "snapshot: %s", fine.error().message().data());
     const auto chosen = static_cast<daisy_layout>(layout);
     const bool too_few_lanes = chosen != daisy_layout::scattered && plan.largest_class() > lanes_of(chosen);
-    if (too_few_lanes || capacity_of(plan) != common->options.capacity) {
+    if (too_few_lanes || capacity_of(plan) != common.options.capacity) {
         return error::make(error_code::corrupt,
                            "daisy_bloom snapshot: classes up to %u in layout %u, or %g draws as capacity %llu",
                            plan.largest_class(), unsigned{layout}, plan.terms.draws,
-                           static_cast<unsigned long long>(common->options.capacity));
+                           static_cast<unsigned long long>(common.options.capacity));
     }
-    auto made = make_with({.plan = plan, .hash = common->options.hash}, chosen, bits / daisy_line_bits);
+    auto made = make_with({.plan = plan, .hash = common.options.hash}, chosen, bits / daisy_line_bits);
     if (!made) return made.error();
     std::memcpy(made->table_.data(), table.data(), table.size());
     made->bits_set_ = count_ones(table);
-    made->keys_ = common->keys;
+    made->keys_ = common.keys;
     made->draws_ = draws;
     return made;
 }

@@ -7,12 +7,11 @@
 #include <cmath>
 #include <utility>
 
-#include "filters/cleary_kernels.hpp"
+#include "filters/cleary_shape.hpp"
 #include "filters/common.hpp"
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/growing_fingerprints.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/with_oracle.hpp"
 
 namespace genista {

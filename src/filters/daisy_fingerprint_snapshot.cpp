@@ -8,13 +8,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/all_zero.hpp"
-#include "filters/cleary_check.hpp"
+#include "bits/words.hpp"
+#include "filters/cleary_shape.hpp"
+#include "filters/common.hpp"
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/growing_fingerprints.hpp"
 #include "filters/snapshot_fields.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 
 namespace genista {
@@ -136,8 +136,8 @@ result<void> daisy_fingerprint_filter::take_planned(std::size_t at, std::uint64_
     const std::uint64_t blocks_end = shape.blocks * sizeof(cleary_block);
     const std::uint64_t values_end =
         blocks_end + sizeof(cleary_block) + cleary::remainder_bytes(shape.blocks, shape.bits);
-    if (!all_zero(bytes.subspan(blocks_end, sizeof(cleary_block))) || !all_zero(bytes.subspan(values_end)) ||
-        used > shape.room())
+    if (!bits::all_zero(bytes.subspan(blocks_end, sizeof(cleary_block))) ||
+        !bits::all_zero(bytes.subspan(values_end)) || used > shape.room())
         return error::make(error_code::corrupt,
                            "daisy_fingerprint snapshot: a table of class %u has %llu values in room for %llu, or "
                            "something behind its end",
@@ -169,7 +169,8 @@ result<void> daisy_fingerprint_filter::take_over(std::span<const std::uint8_t> h
         if (!loaded) return loaded.error();
         if (const auto added = add_growing(chain, *std::move(loaded)); !added) return added;
     }
-    if (!all_zero(planned)) return error::make(error_code::corrupt, "daisy_fingerprint snapshot: not zero at its end");
+    if (!bits::all_zero(planned))
+        return error::make(error_code::corrupt, "daisy_fingerprint snapshot: not zero at its end");
     if (!growing.empty())
         return error::make(error_code::corrupt, "daisy_fingerprint snapshot: %zu bytes behind its last page",
                            growing.size());

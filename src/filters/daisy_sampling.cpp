@@ -6,7 +6,6 @@
 #include <new>
 
 #include "filters/common.hpp"
-#include "filters/walls.hpp"
 
 namespace genista {
 namespace {

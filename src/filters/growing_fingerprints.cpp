@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "bits/words.hpp"
-#include "genista/detail/base/uint128.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista {
 namespace {

@@ -1,9 +1,11 @@
-// Writes to the index that survive a failing R. See index_book.hpp.
+// Writes to the index that survive a failing R, and reads of R. See index_book.hpp.
 #include "filters/index_book.hpp"
 
 #include <new>
 #include <set>
 #include <utility>
+
+#include "genista/detail/remote/record_check.hpp"
 
 namespace genista {
 
@@ -104,6 +106,25 @@ std::uint64_t index_book::local_bytes() const noexcept {
     std::uint64_t bytes = pending_.capacity() * sizeof(index_change);
     for (const index_change& each : pending_) bytes += each.key.capacity();
     return bytes;
+}
+
+result<std::vector<index_member>> members_from(std::uint64_t position, const hasher& hash, index_source& remote) {
+    std::vector<index_member> found;
+    bool starved = false, fits = true;
+    remote_detail::record_order order;
+    const auto read = remote.each_member(
+        {position, ~std::uint64_t{0}}, never_throwing(starved, [&](const digest& where, key_view key) {
+            if (found.size() >= members_at_once && found.back().d.position != where.position) return false;
+            fits = where.position >= position && hash(key) == where && order.ascends(where, key);
+            if (!fits) return false;
+            found.push_back({where, std::string{key.text()}});
+            return true;
+        }));
+    if (starved) throw std::bad_alloc{};
+    if (!read) return read.error();
+    if (!fits)
+        return error::make(error_code::corrupt, "the remote map gave a record that does not belong where it stands");
+    return found;
 }
 
 }  // namespace genista

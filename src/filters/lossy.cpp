@@ -11,7 +11,6 @@
 #include "filters/snapshot_fields.hpp"
 #include "filters/succinct/hashed.hpp"
 #include "filters/succinct/snapshot.hpp"
-#include "filters/walls.hpp"
 #include "hash/reduction.hpp"
 
 namespace genista {

@@ -121,20 +121,24 @@ bool quotient_table::has_room(std::uint64_t quotient) const noexcept {
     return gap < layout_.slots && gap - quotient <= shape_.window;
 }
 
-void quotient_table::shift_up(std::uint64_t first, std::uint64_t last) noexcept {
-    bits::move_bits_up(words(), layout_.ends + first, last - first, 1);
-    bits::move_bits_up(words(), layout_.entries + first * shape_.bits, (last - first) * shape_.bits, shape_.bits);
+template <class Move>
+void quotient_table::shift(std::uint64_t first, std::uint64_t last, Move move) noexcept {
+    move(layout_.ends + first, last - first, 1);
+    move(layout_.entries + first * shape_.bits, (last - first) * shape_.bits, shape_.bits);
     if (shape_.more_bits != 0)
-        bits::move_bits_up(words(), layout_.more + first * shape_.more_bits, (last - first) * shape_.more_bits,
-                           shape_.more_bits);
+        move(layout_.more + first * shape_.more_bits, (last - first) * shape_.more_bits, shape_.more_bits);
+}
+
+void quotient_table::shift_up(std::uint64_t first, std::uint64_t last) noexcept {
+    shift(first, last, [all = words()](std::uint64_t bit, std::uint64_t count, unsigned by) {
+        bits::move_bits_up(all, bit, count, by);
+    });
 }
 
 void quotient_table::shift_down(std::uint64_t first, std::uint64_t last) noexcept {
-    bits::move_bits_down(words(), layout_.ends + first, last - first, 1);
-    bits::move_bits_down(words(), layout_.entries + first * shape_.bits, (last - first) * shape_.bits, shape_.bits);
-    if (shape_.more_bits != 0)
-        bits::move_bits_down(words(), layout_.more + first * shape_.more_bits, (last - first) * shape_.more_bits,
-                             shape_.more_bits);
+    shift(first, last, [all = words()](std::uint64_t bit, std::uint64_t count, unsigned by) {
+        bits::move_bits_down(all, bit, count, by);
+    });
 }
 
 // Blocks that begin behind `after`, up to and including one that begins at `last`.

@@ -133,6 +133,8 @@ class quotient_table {
     [[nodiscard]] std::uint64_t free_from(std::uint64_t quotient) const noexcept;
     [[nodiscard]] std::uint64_t first_gap(std::uint64_t quotient) const noexcept;
     // Move the slots [first, last) up (down) by one; the slot that they move onto is overwritten.
+    template <class Move>
+    void shift(std::uint64_t first, std::uint64_t last, Move move) noexcept;
     void shift_up(std::uint64_t first, std::uint64_t last) noexcept;
     void shift_down(std::uint64_t first, std::uint64_t last) noexcept;
 

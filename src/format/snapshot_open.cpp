@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/all_zero.hpp"
+#include "bits/words.hpp"
 #include "format/checksum.hpp"
 #include "format/snapshot_layout.hpp"
 #include "genista/detail/format/snapshot.hpp"
@@ -60,7 +60,7 @@ using bytes_view = std::span<const std::byte>;
                            "snapshot of format version %u; this library reads versions %u and %u", version,
                            unsigned{snapshot_format_version}, unsigned{streamed_format_version});
     }
-    if (!all_zero(bytes.subspan(detail::reserved_at, detail::header_checksum_at - detail::reserved_at))) {
+    if (!bits::all_zero(bytes.subspan(detail::reserved_at, detail::header_checksum_at - detail::reserved_at))) {
         return error::make(error_code::corrupt, "snapshot header with reserved bytes [%zu, %zu) that are not zero",
                            detail::reserved_at, detail::header_checksum_at);
     }
@@ -137,8 +137,8 @@ struct lengths {
                           last.begin() + static_cast<std::ptrdiff_t>(from));
     };
     if (!same(0, detail::total_bytes_at) || !same(detail::parameters_bytes_at, detail::section_bytes_at) ||
-        !all_zero(first.subspan(detail::total_bytes_at, 8)) ||
-        !all_zero(first.subspan(detail::section_bytes_at, detail::reserved_at - detail::section_bytes_at)))
+        !bits::all_zero(first.subspan(detail::total_bytes_at, 8)) ||
+        !bits::all_zero(first.subspan(detail::section_bytes_at, detail::reserved_at - detail::section_bytes_at)))
         return error::make(error_code::corrupt, "snapshot whose first and last header do not agree");
     return last;
 }
@@ -148,7 +148,7 @@ struct lengths {
     const auto length = static_cast<std::size_t>(length_bytes);
     const std::size_t padding = detail::padding_after(length_bytes);
     part = rest.first(length);
-    const bool clean = all_zero(rest.subspan(length, padding));
+    const bool clean = bits::all_zero(rest.subspan(length, padding));
     rest = rest.subspan(length + padding);
     return clean;
 }

@@ -15,7 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "genista/detail/hash/hash_state.hpp"
+#include "genista/hash/hasher.hpp"
 #include "genista/hash/key.hpp"
 #include "hash/aes_soft.hpp"
 #include "hash/siphash.hpp"

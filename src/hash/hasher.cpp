@@ -10,6 +10,19 @@
 #include "base/cpu.hpp"
 #include "hash/digest_kernels_includes.hpp"
 
+namespace genista {
+
+// The entry points of one instruction set (hasher_kernels.inl).
+struct hasher_table {
+    digest (*one)(const hash_state&, key_view) noexcept;
+    digest (*integer)(const hash_state&, std::uint64_t) noexcept;
+    void (*batch)(const hash_state&, const std::uint64_t*, std::size_t, digest*) noexcept;
+    digest (*block)(const hash_state&, std::uint64_t, std::uint64_t) noexcept;
+    void (*blocks)(const hash_state&, digest*, std::size_t) noexcept;
+};
+
+}  // namespace genista
+
 #define GENISTA_KERNELS "hash/hasher_kernels.inl"
 #include "base/foreach_isa.hpp"
 
@@ -75,31 +88,12 @@ hasher hasher::custom(digest (*function)(const void* context, key_view key) noex
 }
 
 void hasher::pick_kernels() noexcept {
-    one_ = portable::hash_one;
-    one_integer_ = portable::hash_integer;
-    batch_ = portable::hash_batch;
-    block_ = portable::hash_block;
-    blocks_ = portable::hash_blocks;
-#if defined(__x86_64__)
-    switch (active_isa()) {
-        case isa::portable:
-            break;
-        case isa::avx2:
-            one_ = avx2::hash_one;
-            one_integer_ = avx2::hash_integer;
-            batch_ = avx2::hash_batch;
-            block_ = avx2::hash_block;
-            blocks_ = avx2::hash_blocks;
-            break;
-        case isa::avx512:
-            one_ = avx512::hash_one;
-            one_integer_ = avx512::hash_integer;
-            batch_ = avx512::hash_batch;
-            block_ = avx512::hash_block;
-            blocks_ = avx512::hash_blocks;
-            break;
-    }
-#endif
+    const hasher_table& picked = *GENISTA_PICK(hasher_entries);
+    one_ = picked.one;
+    one_integer_ = picked.integer;
+    batch_ = picked.batch;
+    block_ = picked.block;
+    blocks_ = picked.blocks;
 }
 
 void hasher::operator()(std::span<const std::uint64_t> keys, std::span<digest> out) const noexcept {

@@ -27,4 +27,6 @@ inline void hash_batch(const hash_state& state, const std::uint64_t* keys, std::
     for (; done < count; ++done) out[done] = digest_of(state, keys[done]);
 }
 
+inline constexpr hasher_table hasher_entries = {&hash_one, &hash_integer, &hash_batch, &hash_block, &hash_blocks};
+
 }  // namespace genista::GENISTA_ISA

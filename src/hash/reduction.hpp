@@ -27,8 +27,8 @@
 #include <limits>
 
 #include "genista/base/result.hpp"
-#include "genista/detail/base/uint128.hpp"
 #include "genista/detail/hash/field.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista {
 

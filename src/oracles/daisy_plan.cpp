@@ -1,6 +1,7 @@
-// daisy_plan: plans from universes and from samples. See daisy_plan.hpp.
+// daisy_plan: classes, and plans from universes and from samples. See daisy_plan.hpp.
 #include "genista/oracles/daisy_plan.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -142,6 +143,67 @@ result<daisy_plan> plan_from_samples(const daisy_terms& terms, std::span<const k
     for (const key_odds& odds : asked)
         plan.asked_share[daisy_class(odds, terms)] += each_asked * absent_chance(odds, terms.draws);
     return plan;
+}
+
+// ---- Classes: regimes and bits of a key
+namespace {
+
+// ⌈log2(ratio)⌉, at least 0, without a logarithm: a filter that is loaded on another machine must
+// compute the classes in which its keys were stored, and libraries differ in a logarithm's last
+// bit, while IEEE products and quotients are the same everywhere. A ratio just above a power of two
+// gets that power's value: rounding must not cost a probe.
+unsigned whole_log(double ratio) noexcept {
+    if (!std::isfinite(ratio)) return max_daisy_class;  // odds so small that a product of them is 0
+    constexpr double rounding = 1 - 0x1p-30;
+    int exponent = 0;
+    const double fraction = std::frexp(ratio * rounding, &exponent);  // in [1/2, 1)
+    const int whole = fraction > 0.5 ? exponent : exponent - 1;
+    return static_cast<unsigned>(std::clamp(whole, 0, static_cast<int>(max_daisy_class)));
+}
+
+}  // namespace
+
+daisy_regime regime_of(const key_odds& odds, const daisy_terms& terms) noexcept {
+    const double p = odds.stored, q = odds.asked;
+    if (q <= terms.rate * p) return daisy_regime::hardly_asked;
+    if (p > 1 / terms.draws) return daisy_regime::nearly_certain;
+    if (q <= std::min(p, terms.rate / terms.draws)) return daisy_regime::by_ratio;
+    if (p <= terms.rate / terms.draws) return daisy_regime::in_full;
+    return daisy_regime::by_likelihood;
+}
+
+double daisy_bits(const key_odds& odds, const daisy_terms& terms) noexcept {
+    const double most = -std::log2(terms.rate);
+    if (!std::isfinite(odds.stored) || !std::isfinite(odds.asked)) return most;
+    switch (regime_of(odds, terms)) {
+        case daisy_regime::hardly_asked:
+        case daisy_regime::nearly_certain:
+            return 0;
+        case daisy_regime::by_ratio:
+            return std::clamp(std::log2(odds.asked / (terms.rate * odds.stored)), 0.0, most);
+        case daisy_regime::in_full:
+            return most;
+        case daisy_regime::by_likelihood:
+            return std::clamp(-std::log2(terms.draws * odds.stored), 0.0, most);
+    }
+    return most;
+}
+
+unsigned daisy_class(const key_odds& odds, const daisy_terms& terms) noexcept {
+    const unsigned most = whole_log(1 / terms.rate);
+    if (!std::isfinite(odds.stored) || !std::isfinite(odds.asked)) return most;
+    switch (regime_of(odds, terms)) {
+        case daisy_regime::hardly_asked:
+        case daisy_regime::nearly_certain:
+            return 0;
+        case daisy_regime::by_ratio:
+            return std::min(most, whole_log(odds.asked / (terms.rate * odds.stored)));
+        case daisy_regime::in_full:
+            return most;
+        case daisy_regime::by_likelihood:
+            return std::min(most, whole_log(1 / (terms.draws * odds.stored)));
+    }
+    return most;
 }
 
 }  // namespace genista

@@ -1,14 +1,19 @@
-// exact_oracle: the table: looking up, building, saving and loading. exact_oracle_build.cpp
-// computes the odds.
+// exact_oracle: the table (looking up, building, saving and loading), and its odds.
 #include "genista/oracles/exact_oracle.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
-#include "base/without_throwing.hpp"
 #include "format/hash_fields.hpp"
+#include "genista/detail/base/caught.hpp"
+#include "genista/oracles/daisy_plan.hpp"
+#include "hash/chance.hpp"
+#include "oracles/key_text.hpp"
 
 namespace genista {
 namespace {
@@ -113,6 +118,207 @@ result<exact_oracle> exact_oracle::load(std::span<const std::byte> bytes) noexce
                                    "exact_oracle snapshot: key %zu is out of order or has odds %g and %g", i,
                                    odds.stored, odds.asked);
             }
+        }
+        return from_sorted(*hash, unknown, sorted);
+    });
+}
+
+// ---- The odds: from one list, from two columns, or from counts
+namespace {
+
+// The position of an entry's key, and the index of the entry in its list.
+struct placed {
+    std::uint64_t position = 0;
+    std::size_t index = 0;
+    [[nodiscard]] friend bool operator<(const placed& a, const placed& b) noexcept {
+        return a.position != b.position ? a.position < b.position : a.index < b.index;
+    }
+};
+
+bool same_bytes(key_view a, key_view b) noexcept {
+    return std::equal(a.data, a.data + a.size, b.data, b.data + b.size);
+}
+
+error same_position(key_view a, key_view b) noexcept {
+    return error::make(error_code::invalid_argument,
+                       "exact_oracle: the keys '%s' and '%s' have one position under this hash key; take another",
+                       key_text{a}.c_str(), key_text{b}.c_str());
+}
+
+template <class Entry>
+std::vector<placed> in_order(std::span<const Entry> entries, const hasher& hash) {
+    std::vector<placed> order(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) order[i] = {hash(entries[i].key).position, i};
+    std::sort(order.begin(), order.end());
+    return order;
+}
+
+// `repeats`: a key may be listed more than once.
+template <class Entry>
+result<void> check_keys(std::span<const Entry> entries, std::span<const placed> order, bool repeats) noexcept {
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        if (order[i - 1].position != order[i].position) continue;
+        const key_view key = entries[order[i].index].key;
+        if (!same_bytes(entries[order[i - 1].index].key, key))
+            return same_position(entries[order[i - 1].index].key, key);
+        if (!repeats) {
+            return error::make(error_code::invalid_argument,
+                               "exact_oracle: the key '%s' is listed twice, as entries %zu and %zu",
+                               key_text{key}.c_str(), order[i - 1].index + 1, order[i].index + 1);
+        }
+    }
+    return {};
+}
+
+// The index of the key in another list, or nothing.
+std::optional<std::size_t> find(std::span<const placed> order, std::uint64_t position) noexcept {
+    const auto found = std::lower_bound(order.begin(), order.end(), placed{position, 0});
+    if (found == order.end() || found->position != position) return std::nullopt;
+    return found->index;
+}
+
+// An error that names the first of `entries`, in the order of the list, that is not in the other
+// list.
+result<void> check_all_in(std::span<const weighted_key> entries, std::span<const placed> order,
+                          std::span<const placed> others, const char* list, const char* other) {
+    std::vector<std::uint64_t> positions(entries.size());
+    for (const placed& each : order) positions[each.index] = each.position;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (find(others, positions[i])) continue;
+        return error::make(
+            error_code::invalid_argument,
+            "exact_oracle: the key '%s', entry %zu of the list of probabilities of being %s, is not in that of "
+            "being %s",
+            key_text{entries[i].key}.c_str(), i + 1, list, other);
+    }
+    return {};
+}
+
+// The keys of one log in the order of their digests, with all their counts.
+struct seen_key {
+    std::uint64_t position = 0;
+    double count = 0;
+    key_view key{};
+};
+
+struct seen_log {
+    std::vector<seen_key> keys;
+    double total = 0;
+    double unseen = 0;  // of one key
+
+    // Half an observation is subtracted, for unseen keys.
+    [[nodiscard]] double odds_of(double count) const noexcept { return (count - 0.5) / total; }
+};
+
+result<seen_log> read_log(std::span<const counted_key> log, const hasher& hash, double universe, const char* which) {
+    const std::vector<placed> order = in_order(log, hash);
+    if (const auto fine = check_keys(log, order, true); !fine) return fine.error();
+    seen_log seen;
+    for (const placed& each : order) {
+        const counted_key& entry = log[each.index];
+        if (entry.count == 0) continue;
+        const auto count = static_cast<double>(entry.count);
+        seen.total += count;
+        if (!seen.keys.empty() && seen.keys.back().position == each.position) {
+            seen.keys.back().count += count;
+        } else {
+            seen.keys.push_back({each.position, count, entry.key});
+        }
+    }
+    if (seen.keys.empty())
+        return error::make(error_code::invalid_argument, "exact_oracle: the log of %s is empty", which);
+    const auto distinct = static_cast<double>(seen.keys.size());
+    // At least `distinct`, so that an unseen key is never likelier than one that was seen once.
+    const double others = std::max(universe - distinct, distinct);
+    seen.unseen = distinct / 2 / seen.total / others;
+    return seen;
+}
+
+}  // namespace
+
+result<exact_oracle> exact_oracle::make(std::span<const known_key> keys, const exact_oracle_options& options) noexcept {
+    return without_throwing(name, [&]() -> result<exact_oracle> {
+        if (keys.empty()) return error::make(error_code::invalid_argument, "exact_oracle: the list has no keys");
+        std::vector<key_odds> odds(keys.size());
+        std::transform(keys.begin(), keys.end(), odds.begin(), [](const known_key& each) { return each.odds; });
+        if (const auto fine = check_odds(odds); !fine) return fine.error();
+        key_odds unknown{0, 1};
+        for (const key_odds& each : odds)
+            unknown.asked = each.asked > 0 ? std::min(unknown.asked, each.asked) : unknown.asked;
+        unknown = options.unknown.value_or(unknown);
+        if (const auto fine = check_unknown(unknown); !fine) return fine.error();
+        const auto hash = hasher_or_random(options.hash);
+        if (!hash) return hash.error();
+        const std::vector<placed> order = in_order(keys, *hash);
+        if (const auto fine = check_keys(keys, order, false); !fine) return fine.error();
+        std::vector<cell> sorted;
+        sorted.reserve(keys.size());
+        for (const placed& each : order) {
+            const key_odds& its = odds[each.index];
+            if (its.stored > 0 || its.asked > 0) sorted.push_back({each.position, its});
+        }
+        return from_sorted(*hash, unknown, sorted);
+    });
+}
+
+result<exact_oracle> exact_oracle::from_columns(std::span<const weighted_key> stored,
+                                                std::span<const weighted_key> asked,
+                                                const exact_oracle_options& options) noexcept {
+    return without_throwing(name, [&]() -> result<exact_oracle> {
+        const auto hash = hasher_or_random(options.hash);
+        if (!hash) return hash.error();
+        const std::vector<placed> stored_order = in_order(stored, *hash), asked_order = in_order(asked, *hash);
+        if (const auto fine = check_keys(stored, stored_order, false); !fine) return fine.error();
+        if (const auto fine = check_keys(asked, asked_order, false); !fine) return fine.error();
+        if (const auto all = check_all_in(stored, stored_order, asked_order, "stored", "asked"); !all)
+            return all.error();
+        if (const auto all = check_all_in(asked, asked_order, stored_order, "asked", "stored"); !all)
+            return all.error();
+        // Both lists have the same keys, so their sorted orders match.
+        std::vector<known_key> keys(stored.size());
+        for (std::size_t i = 0; i < stored_order.size(); ++i) {
+            const weighted_key& its = stored[stored_order[i].index];
+            if (!same_bytes(its.key, asked[asked_order[i].index].key))
+                return same_position(its.key, asked[asked_order[i].index].key);
+            keys[stored_order[i].index] = {its.key, {its.weight, asked[asked_order[i].index].weight}};
+        }
+        exact_oracle_options with_hash = options;
+        with_hash.hash = *hash;
+        return make(keys, with_hash);
+    });
+}
+
+result<exact_oracle> exact_oracle::from_counts(std::span<const counted_key> inserts,
+                                               std::span<const counted_key> queries,
+                                               const exact_oracle_options& options) noexcept {
+    return without_throwing(name, [&]() -> result<exact_oracle> {
+        if (!(options.universe >= 1 && options.universe <= unknown_universe)) {
+            return error::make(error_code::invalid_argument, "exact_oracle: a universe of %g keys is not in 1..2^64",
+                               options.universe);
+        }
+        const auto hash = hasher_or_random(options.hash);
+        if (!hash) return hash.error();
+        const auto stored = read_log(inserts, *hash, options.universe, "inserts");
+        if (!stored) return stored.error();
+        const auto asked = read_log(queries, *hash, options.universe, "queries");
+        if (!asked) return asked.error();
+        const key_odds unknown = options.unknown.value_or(key_odds{stored->unseen, asked->unseen});
+        if (const auto fine = check_unknown(unknown); !fine) return fine.error();
+        // Merges two sorted lists.
+        std::vector<cell> sorted;
+        sorted.reserve(stored->keys.size() + asked->keys.size());
+        auto s = stored->keys.begin();
+        auto a = asked->keys.begin();
+        while (s != stored->keys.end() || a != asked->keys.end()) {
+            const bool in_stored = s != stored->keys.end() && (a == asked->keys.end() || s->position <= a->position);
+            const bool in_asked = a != asked->keys.end() && (s == stored->keys.end() || a->position <= s->position);
+            if (in_stored && in_asked && !same_bytes(s->key, a->key)) return same_position(s->key, a->key);
+            const std::uint64_t position = in_stored ? s->position : a->position;
+            sorted.push_back({position,
+                              {in_stored ? stored->odds_of(s->count) : stored->unseen,
+                               in_asked ? asked->odds_of(a->count) : asked->unseen}});
+            if (in_stored) ++s;
+            if (in_asked) ++a;
         }
         return from_sorted(*hash, unknown, sorted);
     });

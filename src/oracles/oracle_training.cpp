@@ -1,5 +1,5 @@
-// oracle_training: one training function for each oracle. See oracle_training.hpp.
-#include "genista/oracles/oracle_training.hpp"
+// oracle_training: one training function for each oracle. See oracle_model.hpp.
+#include "genista/oracles/oracle_model.hpp"
 
 #include <algorithm>
 #include <new>

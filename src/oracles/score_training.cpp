@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "genista/hash/key.hpp"
-#include "oracles/score_bins.hpp"
-#include "oracles/score_choice.hpp"
-#include "oracles/score_fit.hpp"
+#include "oracles/score_steps.hpp"
 
 namespace genista {
 namespace {

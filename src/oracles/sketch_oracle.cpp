@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "format/hash_fields.hpp"
-#include "oracles/hash_choice.hpp"
+#include "hash/chance.hpp"
 
 namespace genista {
 namespace {

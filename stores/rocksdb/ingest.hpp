@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/detail/hash/kept_key.hpp"
+#include "genista/hash/hashed_key.hpp"
 
 namespace genista::rocks {
 

@@ -197,7 +197,7 @@ rocksdb::Status guarded_db::keys_of_ranges(const Ranges& ranges, const rocksdb::
 }
 
 // No put is in flight when the clocks are read, and a put that begins later moves its clock
-// (put_clock.hpp). So a key that was absent when it was read in between, and whose clock has not
+// (writers.hpp). So a key that was absent when it was read in between, and whose clock has not
 // moved, is still absent.
 rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
     struct question {

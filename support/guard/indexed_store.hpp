@@ -21,7 +21,7 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/guard/store.hpp"
+#include "genista/guard/guarded.hpp"
 #include "genista/remote/indexed.hpp"
 
 namespace genista {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "filters/broom/core.hpp"
-#include "filters/broom/kernels.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "tests/support/broom_effort.hpp"
 #include "tests/support/broom_world.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "filters/broom/core.hpp"
-#include "filters/broom/sizing.hpp"
+#include "filters/broom/shape.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/remote/counting_map.hpp"
 #include "tests/support/broom_effort.hpp"

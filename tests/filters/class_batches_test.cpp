@@ -1,6 +1,6 @@
 // Batches of with_oracle and sampled_filter: the answers of single look-ups for every size and
 // instruction set, computed by the filter's own batch and not key by key.
-#include "genista/detail/filters/class_batches.hpp"
+#include "genista/detail/filters/asked_with_key.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "tests/support/failing_allocations.hpp"
 
 namespace genista::counting_filter_allocation_test {

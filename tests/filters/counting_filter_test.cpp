@@ -1,6 +1,5 @@
 // optimal_filter and spectral_filter: counts are never too small, only keys that were inserted may
 // be erased, bad options, batches, snapshots.
-#include "genista/detail/filters/counting_filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +11,6 @@
 
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "tests/support/every_isa.hpp"
 #include "tests/support/fix_checksums.hpp"
 #include "tests/support/snapshot_exercise.hpp"

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "genista/filters/cuckooing.hpp"
-#include "papers/cuckoo.hpp"
-#include "papers/cyclic.hpp"
-#include "papers/swapping.hpp"
+#include "papers/cuckoo_family.hpp"
 
 namespace genista::test {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
-#include "genista/detail/base/uint128.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
+#include "genista/hash/key.hpp"
 #include "tests/support/daisy_plans.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"

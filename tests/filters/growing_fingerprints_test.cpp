@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "genista/detail/base/uint128.hpp"
 #include "genista/format/sink.hpp"
+#include "genista/hash/key.hpp"
 #include "tests/support/failing_allocations.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"

@@ -23,7 +23,6 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
 #include "genista/oracles/exact_oracle.hpp"

@@ -10,7 +10,6 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "genista/remote/memory_map.hpp"
 
 namespace genista::test::size_test {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
-#include "genista/filters/multiset.hpp"
 #include "tests/support/fix_checksums.hpp"
 
 namespace genista::succinct_set_test {

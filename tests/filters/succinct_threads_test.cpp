@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "genista/filters/lossy.hpp"
-#include "genista/filters/multiset.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "genista/filters/succinct_set.hpp"
 #include "tests/support/scale.hpp"
 

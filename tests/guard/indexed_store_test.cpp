@@ -16,9 +16,7 @@
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "papers/cuckoo.hpp"
-#include "papers/cyclic.hpp"
-#include "papers/swapping.hpp"
+#include "papers/cuckoo_family.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test::indexed_store_test {

@@ -1,6 +1,6 @@
 // Pages of metrics, read by a strict reader of the format: one store and several, any labels,
 // sampled histograms.
-#include "genista/guard/metrics_page.hpp"
+#include "genista/guard/metrics.hpp"
 
 #include <gtest/gtest.h>
 

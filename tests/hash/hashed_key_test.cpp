@@ -8,8 +8,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "genista/detail/hash/kept_key.hpp"
-
 namespace genista::test::hashed_key_test {
 namespace {
 

@@ -1,5 +1,5 @@
 // permutation: a bijection of every universe that spreads neighbours.
-#include "hash/permutation.hpp"
+#include "hash/key_stream.hpp"
 
 #include <gtest/gtest.h>
 

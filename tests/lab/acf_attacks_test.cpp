@@ -12,7 +12,7 @@
 #include "lab/experiments/acf_attack.hpp"
 #include "lab/games/cuckoo_arena.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "papers/cyclic.hpp"
+#include "papers/cuckoo_family.hpp"
 
 namespace genista::lab::acf_attacks_test {
 namespace {

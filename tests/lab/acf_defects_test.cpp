@@ -8,7 +8,7 @@
 #include "lab/experiments/acf_figures.hpp"
 #include "lab/experiments/acf_support.hpp"
 #include "lab/scalar/plain_cuckooing.hpp"
-#include "papers/cuckoo.hpp"
+#include "papers/cuckoo_family.hpp"
 
 namespace genista::lab::acf_defects_test {
 namespace {

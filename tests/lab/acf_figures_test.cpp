@@ -9,7 +9,7 @@
 #include "genista/filters/cuckooing.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/trace.hpp"
-#include "papers/cuckoo.hpp"
+#include "papers/cuckoo_family.hpp"
 
 namespace genista::lab::acf_figures_test {
 namespace {

@@ -1,5 +1,5 @@
 // The class of a key: the regimes of [daisy §1.1], at and around every boundary, and between them.
-#include "genista/detail/oracles/daisy_class.hpp"
+#include "genista/oracles/daisy_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/detail/oracles/daisy_class.hpp"
+#include "genista/oracles/daisy_plan.hpp"
 #include "genista/oracles/exact_oracle.hpp"
 #include "tests/support/splitmix.hpp"
 

@@ -6,7 +6,6 @@
 
 #include <cmath>
 
-#include "genista/oracles/oracle_training.hpp"
 #include "tests/support/score_models.hpp"
 #include "tests/support/splitmix.hpp"
 

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "genista/oracles/oracle_training.hpp"
-#include "oracles/score_bins.hpp"
-#include "oracles/score_fit.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "oracles/score_math.hpp"
+#include "oracles/score_steps.hpp"
 #include "tests/support/score_models.hpp"
 #include "tests/support/splitmix.hpp"
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <bit>
 
-#include "genista/oracles/oracle_training.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/score_models.hpp"
 #include "tests/support/snapshot_damage.hpp"

@@ -8,8 +8,7 @@
 #include <map>
 #include <numbers>
 
-#include "genista/detail/oracles/count_min.hpp"
-#include "genista/detail/oracles/count_sketch.hpp"
+#include "genista/detail/oracles/sketches.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 

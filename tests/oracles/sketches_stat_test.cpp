@@ -11,8 +11,7 @@
 #include <cmath>
 #include <vector>
 
-#include "genista/detail/oracles/count_min.hpp"
-#include "genista/detail/oracles/count_sketch.hpp"
+#include "genista/detail/oracles/sketches.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "tests/support/scale.hpp"
 

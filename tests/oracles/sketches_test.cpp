@@ -6,8 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "genista/detail/oracles/count_min.hpp"
-#include "genista/detail/oracles/count_sketch.hpp"
+#include "genista/detail/oracles/sketches.hpp"
 
 namespace genista::sketches_test {
 namespace {

@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "genista/detail/oracles/daisy_class.hpp"
 #include "genista/filters/daisy_bloom.hpp"
+#include "genista/oracles/daisy_plan.hpp"
 
 namespace genista::daisy_tiny_odds_test {
 namespace {

@@ -1,6 +1,6 @@
 // writers_lock: many writers at once, or one thread alone. A thread that waits to be alone gets its
 // turn.
-#include "genista/detail/stores/rocksdb/writers_lock.hpp"
+#include "genista/detail/stores/rocksdb/writers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@
 // Everything that look-ups read, as words: equal if and only if the filters are.
 struct genista::broom_paper::inspection {
     [[nodiscard]] static std::vector<std::uint64_t> of(const broom_paper_filter& filter) {
-        const state& in = filter.core_->current();
+        const state& in = filter.body_.core().current();
         std::vector<std::uint64_t> all{in.keys, in.behind_frontier, in.frontier ? 1u : 0u};
         const auto add_bytes = [&](std::span<const std::byte> bytes) {
             all.push_back(bytes.size());

@@ -10,7 +10,6 @@
 #include <span>
 
 #include "genista/filters/lossy.hpp"
-#include "genista/filters/multiset.hpp"
 #include "genista/filters/succinct_set.hpp"
 #include "tests/support/snapshot_exercise.hpp"
 

@@ -23,14 +23,10 @@
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/lossy.hpp"
-#include "genista/filters/multiset.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "genista/filters/spectral.hpp"
 #include "genista/filters/succinct_set.hpp"
 #include "papers/broom_paper.hpp"
-#include "papers/cuckoo.hpp"
-#include "papers/cyclic.hpp"
-#include "papers/swapping.hpp"
+#include "papers/cuckoo_family.hpp"
 #include "papers/whitelist.hpp"
 
 namespace genista::tool {

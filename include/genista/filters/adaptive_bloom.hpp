@@ -96,29 +96,26 @@ class core;
 }
 
 class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
-                              public index_surface<adaptive_bloom_filter, adaptive_bloom_options> {
+                              public sourced_surface<adaptive_bloom_filter, adaptive_bloom_options, any_indexed_map> {
   public:
     static constexpr std::string_view name = "adaptive_bloom";
 
     [[nodiscard]] static result<adaptive_bloom_filter> make(const adaptive_bloom_options& options = {}) noexcept;
-    adaptive_bloom_filter(adaptive_bloom_filter&&) noexcept;
-    adaptive_bloom_filter& operator=(adaptive_bloom_filter&&) noexcept;
-    ~adaptive_bloom_filter();
 
-    // insert, adapt, rebuild, build: index_surface.hpp. Nothing is read at an insert, so that it is
-    // not known whether the key was there before: it is `inserted`, and counts once more until the
-    // next rebuild. A rebuild takes memory for both filters meanwhile, and room for both indexes in
-    // R.
+    // insert, adapt, rebuild, build: remote_surface.hpp. Nothing is read at an insert, so that it
+    // is not known whether the key was there before: it is `inserted`, and counts once more until
+    // the next rebuild. A rebuild takes memory for both filters meanwhile, and room for both
+    // indexes in R.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
     // rebuild first; until then insert and adapt are errors.
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<adaptive_bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    [[nodiscard]] double rate() const noexcept;  // the one asked for
-    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] double rate() const noexcept { return body_.rate(); }  // the one asked for
+    [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
     [[nodiscard]] adaptive_bloom_details details() const;
-    [[nodiscard]] const hasher& hash() const noexcept;
+    [[nodiscard]] const hasher& hash() const noexcept { return body_.hash(); }
     // A look-up that reports what it did, and counts as no query.
     [[nodiscard]] adaptive_bloom_path path_of(const digest& d) const noexcept;
 
@@ -127,16 +124,14 @@ class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
 
   private:
     friend plain_surface;
-    friend index_surface;
+    friend sourced_surface;
     explicit adaptive_bloom_filter(std::unique_ptr<adaptive_bloom::core> core) noexcept;
 
-    [[nodiscard]] bool contains(const digest& d) const noexcept;
-    [[nodiscard]] result<insert_outcome> insert_from(const hashed_key& key, index_source& source) noexcept;
-    [[nodiscard]] result<adapt_outcome> adapt_from(const hashed_key& key, index_source& source) noexcept;
-    [[nodiscard]] result<void> rebuild_from(index_source& source) noexcept;
-    [[nodiscard]] result<void> audit_from(index_source& source) const noexcept;
+    [[nodiscard]] bool contains(const digest& d) const noexcept { return body_.contains(d); }
+    [[nodiscard]] auto& body() noexcept { return body_; }
+    [[nodiscard]] const auto& body() const noexcept { return body_; }
 
-    std::unique_ptr<adaptive_bloom::core> core_;
+    indexed_body<adaptive_bloom::core> body_;
 };
 
 }  // namespace genista

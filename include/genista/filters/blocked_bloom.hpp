@@ -29,9 +29,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/counted_table.hpp"
 #include "genista/detail/filters/insert_surface.hpp"
-#include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -44,14 +43,12 @@ struct blocked_bloom_state {
     std::uint64_t blocks = 0;
 };
 
-struct blocked_bloom_kernels {
-    kernel_table<blocked_bloom_state> lookups;
-    bool (*insert_integer)(blocked_bloom_state&, const hash_state&, std::uint64_t) noexcept;  // true: a bit was set
-    bool (*insert_digest)(blocked_bloom_state&, const digest&) noexcept;
-    insert_table<blocked_bloom_state> many;
-};
+using blocked_bloom_kernels = adding_kernels<blocked_bloom_state>;
 
-class blocked_bloom_filter : public filter_surface<blocked_bloom_filter>, public insert_surface<blocked_bloom_filter> {
+class blocked_bloom_filter
+    : public filter_surface<blocked_bloom_filter>,
+      public insert_surface<blocked_bloom_filter>,
+      public counted_table<blocked_bloom_state, blocked_bloom_kernels, insert_outcome::already_present> {
   public:
     static constexpr std::string_view name = "blocked_bloom";
     static constexpr double min_false_positive_rate = 1e-7;  // about 51 bits a key; below, other filters are smaller
@@ -60,15 +57,9 @@ class blocked_bloom_filter : public filter_surface<blocked_bloom_filter>, public
     // promise, slowly, and no key is lost.
     [[nodiscard]] static result<blocked_bloom_filter> make(const filter_options& options = {}) noexcept;
 
-    insert_outcome insert(integer_key key) noexcept {
-        return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
-    }
-    insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
-    insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
+    // counted_table.hpp has clear() and hash() as well.
+    using counted_table::insert;   // one key
     using insert_surface::insert;  // many keys; never `full`
-
-    // Takes all keys out, as if it had just been made: same table, same hash.
-    void clear() noexcept;
 
     // Afterwards this filter holds the keys of both. Both must have the same table size, layout and
     // hash key. The key count becomes an upper bound: keys in both are counted twice.
@@ -78,7 +69,6 @@ class blocked_bloom_filter : public filter_surface<blocked_bloom_filter>, public
     [[nodiscard]] static result<blocked_bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] filter_stats stats() const noexcept;
-    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] block_layout layout() const noexcept { return layout_; }
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
@@ -92,27 +82,8 @@ class blocked_bloom_filter : public filter_surface<blocked_bloom_filter>, public
 
     [[nodiscard]] static result<blocked_bloom_filter> make_with(const filter_options& options, block_layout layout,
                                                                 std::uint64_t blocks) noexcept;
-    [[nodiscard]] const kernel_table<blocked_bloom_state>& kernels() const noexcept { return kernels_->lookups; }
-    [[nodiscard]] const blocked_bloom_state& state() const noexcept { return state_; }
-    insert_outcome count(bool changed) noexcept {
-        keys_ += changed ? 1 : 0;
-        return changed ? insert_outcome::inserted : insert_outcome::already_present;
-    }
-    template <class Key>
-    std::size_t insert_many(std::span<const Key> keys) noexcept {
-        const many_inserted done = kernels_->many.insert(state_, hash_.state(), keys);
-        keys_ += done.fresh;
-        return done.taken;
-    }
 
-    const blocked_bloom_kernels* kernels_;
-    blocked_bloom_state state_;
-    hasher hash_;
-    buffer table_;
     block_layout layout_;
-    std::uint64_t keys_ = 0;
-    std::uint64_t capacity_;
-    double rate_;
 };
 
 }  // namespace genista

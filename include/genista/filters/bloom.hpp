@@ -16,9 +16,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/counted_table.hpp"
 #include "genista/detail/filters/insert_surface.hpp"
-#include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -29,14 +28,11 @@ struct bloom_state {
     std::uint32_t probes = 0;
 };
 
-struct bloom_kernels {
-    kernel_table<bloom_state> lookups;
-    bool (*insert_integer)(bloom_state&, const hash_state&, std::uint64_t) noexcept;  // true: a bit was set
-    bool (*insert_digest)(bloom_state&, const digest&) noexcept;
-    insert_table<bloom_state> many;
-};
+using bloom_kernels = adding_kernels<bloom_state>;
 
-class bloom_filter : public filter_surface<bloom_filter>, public insert_surface<bloom_filter> {
+class bloom_filter : public filter_surface<bloom_filter>,
+                     public insert_surface<bloom_filter>,
+                     public counted_table<bloom_state, bloom_kernels, insert_outcome::already_present> {
   public:
     static constexpr std::string_view name = "bloom";
     static constexpr std::uint32_t max_probes = 64;
@@ -46,15 +42,9 @@ class bloom_filter : public filter_surface<bloom_filter>, public insert_surface<
     // promise, slowly, and no key is lost.
     [[nodiscard]] static result<bloom_filter> make(const filter_options& options = {}) noexcept;
 
-    insert_outcome insert(integer_key key) noexcept {
-        return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
-    }
-    insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
-    insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
+    // counted_table.hpp has clear() and hash() as well.
+    using counted_table::insert;   // one key
     using insert_surface::insert;  // many keys; never `full`
-
-    // Takes all keys out, as if it had just been made: same table, same hash.
-    void clear() noexcept;
 
     // Afterwards this filter holds the keys of both. Both must have the same table size, probes and
     // hash key. The key count becomes an upper bound: keys in both are counted twice.
@@ -64,7 +54,6 @@ class bloom_filter : public filter_surface<bloom_filter>, public insert_surface<
     [[nodiscard]] static result<bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] filter_stats stats() const noexcept;
-    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] std::uint32_t probes() const noexcept { return state_.probes; }
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
@@ -78,26 +67,6 @@ class bloom_filter : public filter_surface<bloom_filter>, public insert_surface<
 
     [[nodiscard]] static result<bloom_filter> make_with(const filter_options& options, std::uint64_t bits,
                                                         std::uint32_t probes) noexcept;
-    [[nodiscard]] const kernel_table<bloom_state>& kernels() const noexcept { return kernels_->lookups; }
-    [[nodiscard]] const bloom_state& state() const noexcept { return state_; }
-    insert_outcome count(bool changed) noexcept {
-        keys_ += changed ? 1 : 0;
-        return changed ? insert_outcome::inserted : insert_outcome::already_present;
-    }
-    template <class Key>
-    std::size_t insert_many(std::span<const Key> keys) noexcept {
-        const many_inserted done = kernels_->many.insert(state_, hash_.state(), keys);
-        keys_ += done.fresh;
-        return done.taken;
-    }
-
-    const bloom_kernels* kernels_;
-    bloom_state state_;
-    hasher hash_;
-    buffer table_;
-    std::uint64_t keys_ = 0;
-    std::uint64_t capacity_;
-    double rate_;
 };
 
 }  // namespace genista

@@ -45,13 +45,14 @@
 #include <span>
 #include <string_view>
 
+#include "genista/detail/base/caught.hpp"
 #include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/broom/faults.hpp"
 #include "genista/detail/filters/broom/lookup_state.hpp"
 #include "genista/detail/filters/broom/range_source.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
+#include "genista/detail/filters/remote_surface.hpp"
 #include "genista/detail/format/snapshot.hpp"
-#include "genista/detail/remote/caught.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
@@ -108,7 +109,9 @@ namespace broom {
 class core;
 }
 
-class broom_filter : public filter_surface<broom_filter> {
+class broom_filter : public filter_surface<broom_filter>,
+                     public learning_calls<broom_filter, any_remote_map>,
+                     public erasing_calls<broom_filter, any_remote_map> {
   public:
     static constexpr std::string_view name = "broom";
     static constexpr double min_false_positive_rate = 0x1p-24;  // 16 tail bits; below 1e-7
@@ -177,18 +180,15 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] result<std::size_t> insert(std::span<const key_view> keys, R& remote) noexcept {
         return insert_many<viewed>(keys, remote);
     }
+    // The same with a plain key, here and below: remote_surface.hpp.
+    using erasing_calls::erase;
+    using erasing_calls::forget;
+    using learning_calls::adapt;
+
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote) noexcept {
         assert(key.is_of(hash()));
         return erase_asked(key.where(), key.view(), remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        return erase(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(hashed_key{hash(), key}, remote);
     }
     // The same, mostly without a read. REQUIRES: insert(key) returned `inserted` or
     // `already_present`, no erase of it has begun since, and no other call inserts or erases it
@@ -242,26 +242,10 @@ class broom_filter : public filter_surface<broom_filter> {
         return forget_from(key.where(), source);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
-        return forget(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
         assert(key.is_of(hash()));
         broom::remote_source<R> source{remote, hash(), key.where(), key.view()};
         return adapt_from(key.where(), source);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
     }
 
     // Doubles the bins, in one sweep over R that others may work beside. Finishes a growth that has

@@ -87,14 +87,11 @@ class core;
 }
 
 class cascade_filter : public plain_surface<cascade_filter>,
-                       public erasing_index_surface<cascade_filter, cascade_options> {
+                       public erasing_surface<cascade_filter, cascade_options, any_indexed_map> {
   public:
     static constexpr std::string_view name = "cascade";
 
     [[nodiscard]] static result<cascade_filter> make(const cascade_options& options = {}) noexcept;
-    cascade_filter(cascade_filter&&) noexcept;
-    cascade_filter& operator=(cascade_filter&&) noexcept;
-    ~cascade_filter();
 
     // Look-ups are counted, for the filter is made for n of them; a batch is counted at once.
     using plain_surface::may_contain;
@@ -110,7 +107,7 @@ class cascade_filter : public plain_surface<cascade_filter>,
     // The level that answers for a key [I3]; not counted.
     [[nodiscard]] unsigned level_of(const digest& d) const noexcept;
 
-    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An insert reads nothing of
+    // insert, adapt, erase, forget, rebuild, build: remote_surface.hpp. An insert reads nothing of
     // R. An audit also sees that every value stored is that of a key.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
@@ -118,21 +115,21 @@ class cascade_filter : public plain_surface<cascade_filter>,
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<cascade_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for
-    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] double rate() const noexcept { return body_.rate(); }  // the rate kept, at most the one asked for
+    [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
     [[nodiscard]] cascade_details details() const;
-    [[nodiscard]] const hasher& hash() const noexcept;
+    [[nodiscard]] const hasher& hash() const noexcept { return body_.hash(); }
 
     // Bits of all levels, which adapting does not change.
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
 
   private:
     friend plain_surface;
-    friend index_surface;
-    friend erasing_index_surface;
+    friend sourced_surface;
+    friend erasing_surface;
     explicit cascade_filter(std::unique_ptr<cascade::core> core) noexcept;
 
-    [[nodiscard]] bool contains(const digest& d) const noexcept;
+    [[nodiscard]] bool contains(const digest& d) const noexcept { return body_.contains(d); }
     [[nodiscard]] std::uint64_t contains(std::span<const digest> digests) const noexcept;  // up to 64
     [[nodiscard]] digest digest_of(const digest& d) const noexcept { return d; }
     template <class Key>
@@ -149,14 +146,10 @@ class cascade_filter : public plain_surface<cascade_filter>,
             out_bits[first / 64] = contains(std::span<const digest>{digests.data(), count});
         }
     }
-    [[nodiscard]] result<insert_outcome> insert_from(const hashed_key& key, index_source& source) noexcept;
-    [[nodiscard]] result<erase_outcome> erase_from(const hashed_key& key, index_source& source) noexcept;
-    [[nodiscard]] result<erase_outcome> forget_from(const hashed_key& key, index_source& source) noexcept;
-    [[nodiscard]] result<adapt_outcome> adapt_from(const hashed_key& key, index_source& source) noexcept;
-    [[nodiscard]] result<void> rebuild_from(index_source& source) noexcept;
-    [[nodiscard]] result<void> audit_from(index_source& source) const noexcept;
+    [[nodiscard]] auto& body() noexcept { return body_; }
+    [[nodiscard]] const auto& body() const noexcept { return body_; }
 
-    std::unique_ptr<cascade::core> core_;
+    erasing_indexed_body<cascade::core> body_;
 };
 
 }  // namespace genista

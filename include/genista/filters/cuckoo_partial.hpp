@@ -26,9 +26,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/counted_table.hpp"
 #include "genista/detail/filters/insert_surface.hpp"
-#include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -38,17 +37,14 @@ struct cuckoo_partial_state {
     std::uint64_t buckets = 0;
 };
 
-struct cuckoo_partial_kernels {
-    kernel_table<cuckoo_partial_state> lookups;
-    bool (*insert_integer)(cuckoo_partial_state&, const hash_state&, std::uint64_t) noexcept;  // false: full
-    bool (*insert_digest)(cuckoo_partial_state&, const digest&) noexcept;
+struct cuckoo_partial_kernels : adding_kernels<cuckoo_partial_state> {
     bool (*erase_integer)(cuckoo_partial_state&, const hash_state&, std::uint64_t) noexcept;  // false: absent
     bool (*erase_digest)(cuckoo_partial_state&, const digest&) noexcept;
-    insert_table<cuckoo_partial_state> many;
 };
 
 class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
-                              public insert_surface<cuckoo_partial_filter> {
+                              public insert_surface<cuckoo_partial_filter>,
+                              public counted_table<cuckoo_partial_state, cuckoo_partial_kernels, insert_outcome::full> {
   public:
     static constexpr std::string_view name = "cuckoo_partial";
     static constexpr double min_false_positive_rate = 8.0 / 65535;  // 16-bit tags in two full buckets
@@ -58,11 +54,8 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
     // until one reports `full`. The rate holds even in a table without a free slot.
     [[nodiscard]] static result<cuckoo_partial_filter> make(const filter_options& options = {}) noexcept;
 
-    insert_outcome insert(integer_key key) noexcept {
-        return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
-    }
-    insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
-    insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
+    // counted_table.hpp has clear() and hash() as well.
+    using counted_table::insert;   // one key
     using insert_surface::insert;  // many keys
 
     erase_outcome erase(integer_key key) noexcept {
@@ -70,14 +63,11 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
     }
     erase_outcome erase(key_view key) noexcept { return erase(hash_(key)); }
     erase_outcome erase(const digest& d) noexcept { return uncount(kernels_->erase_digest(state_, d)); }
-    // Takes all keys out, as if it had just been made: same table, same hash.
-    void clear() noexcept;
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<cuckoo_partial_filter> load(std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] filter_stats stats() const noexcept;
-    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] unsigned tag_bits() const noexcept { return tag_bits_; }
     [[nodiscard]] std::uint64_t slots() const noexcept { return 4 * state_.buckets; }
 
@@ -93,31 +83,12 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
 
     [[nodiscard]] static result<cuckoo_partial_filter> make_with(const filter_options& options, unsigned tag_bits,
                                                                  std::uint64_t buckets) noexcept;
-    [[nodiscard]] const kernel_table<cuckoo_partial_state>& kernels() const noexcept { return kernels_->lookups; }
-    [[nodiscard]] const cuckoo_partial_state& state() const noexcept { return state_; }
-    insert_outcome count(bool done) noexcept {
-        keys_ += done ? 1 : 0;
-        return done ? insert_outcome::inserted : insert_outcome::full;
-    }
-    template <class Key>
-    std::size_t insert_many(std::span<const Key> keys) noexcept {
-        const many_inserted done = kernels_->many.insert(state_, hash_.state(), keys);
-        keys_ += done.fresh;
-        return done.taken;
-    }
     erase_outcome uncount(bool done) noexcept {
         keys_ -= done ? 1 : 0;
         return done ? erase_outcome::erased : erase_outcome::absent;
     }
 
-    const cuckoo_partial_kernels* kernels_;
-    cuckoo_partial_state state_;
-    hasher hash_;
-    buffer table_;
     unsigned tag_bits_;
-    std::uint64_t keys_ = 0;
-    std::uint64_t capacity_;
-    double rate_;
 };
 
 }  // namespace genista

@@ -2,7 +2,7 @@
 // Thm 12]. A key that is likely to be stored, or hardly ever asked for, sets few bits or none; the
 // queries that you really get still meet a small rate.
 //
-// A key comes with its class j = ⌈k_x⌉ (oracles/daisy_class.hpp; with_oracle.hpp finds it by
+// A key comes with its class j = ⌈k_x⌉ (oracles/daisy_plan.hpp; with_oracle.hpp finds it by
 // itself) and sets j bits:
 //
 //     | one bit array, m = n Σ p_x ⌈k_x⌉ / ln 2 bits in 64-byte lines          |      half of it ones after n draws
@@ -59,9 +59,8 @@
 #include <string_view>
 
 #include "genista/detail/base/buffer.hpp"
-#include "genista/detail/hash/hash_state.hpp"
-#include "genista/detail/oracles/daisy_drift.hpp"
 #include "genista/filters/filter.hpp"
+#include "genista/hash/hasher.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 
 namespace genista {

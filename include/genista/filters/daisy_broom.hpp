@@ -54,15 +54,17 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/detail/filters/class_batches.hpp"
+#include "genista/detail/filters/asked_with_key.hpp"
 #include "genista/detail/filters/daisy_broom/band_view.hpp"
 #include "genista/detail/filters/daisy_broom/core.hpp"
 #include "genista/detail/filters/daisy_broom/unkept_keys.hpp"
+#include "genista/detail/filters/remote_surface.hpp"
 
 namespace genista {
 
 template <key_oracle Oracle>
-class daisy_broom_filter {
+class daisy_broom_filter : public learning_calls<daisy_broom_filter<Oracle>, any_remote_map>,
+                           public erasing_calls<daisy_broom_filter<Oracle>, any_remote_map> {
   public:
     static constexpr std::string_view name = "daisy_broom";
     using shared_oracle = std::shared_ptr<const Oracle>;
@@ -129,42 +131,14 @@ class daisy_broom_filter {
         return core_->broom(band).adapt(key, view);
     }
 
-    template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
-        return insert(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        return erase(hashed_key{hash(), key}, remote);
-    }
+    // The same with a plain key: remote_surface.hpp.
+    using learning_calls<daisy_broom_filter, any_remote_map>::insert;
+    using learning_calls<daisy_broom_filter, any_remote_map>::adapt;
+    using erasing_calls<daisy_broom_filter, any_remote_map>::erase;
+    using erasing_calls<daisy_broom_filter, any_remote_map>::forget;
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, assume_present_t promise) noexcept {
         return erase(hashed_key{hash(), key}, remote, promise);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
-        return forget(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
-    }
-
-    template <remote_map R>
-    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
-        return insert(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(hashed_key{hash(), key}, remote);
-    }
-    template <remote_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(hashed_key{hash(), key}, remote);
     }
 
     // A digest alone does not tell a class.

@@ -1,7 +1,7 @@
 // daisy_fingerprint_filter: fingerprints of as many bits as a key deserves, sorted by their length
 // [daisy Thm 7, §4].
 //
-// A key of class j (⌈k_x⌉ bits, oracles/daisy_class.hpp) is kept in F_j, an ordinary filter of rate
+// A key of class j (⌈k_x⌉ bits, oracles/daisy_plan.hpp) is kept in F_j, an ordinary filter of rate
 // 2^-j. Classes whose own filter would cost more than the bits that it saves share that of the next
 // longer one. Nothing is kept of class 0: always "maybe".
 //
@@ -65,7 +65,6 @@
 #include <vector>
 
 #include "genista/detail/base/buffer.hpp"
-#include "genista/detail/oracles/daisy_drift.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/oracles/daisy_plan.hpp"

@@ -24,7 +24,7 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/detail/filters/class_batches.hpp"
+#include "genista/detail/filters/asked_with_key.hpp"
 #include "genista/detail/oracles/oracle_identity.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/format/sink.hpp"

@@ -8,7 +8,8 @@
 #include <shared_mutex>
 #include <string>
 
-#include "genista/guard/store.hpp"
+#include "genista/base/result.hpp"
+#include "genista/hash/hasher.hpp"
 #include "genista/remote/memory_map.hpp"
 
 namespace genista {

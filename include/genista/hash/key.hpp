@@ -23,9 +23,9 @@
 #include <string_view>
 #include <type_traits>
 
-#include "genista/detail/base/uint128.hpp"
-
 namespace genista {
+
+__extension__ typedef unsigned __int128 uint128;  // ISO C++ has no name for it
 
 template <class T>
 concept text_key_type = std::convertible_to<const T&, std::string_view> && !std::same_as<T, std::nullptr_t>;

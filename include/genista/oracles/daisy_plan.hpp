@@ -16,11 +16,42 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "genista/base/result.hpp"
-#include "genista/detail/oracles/daisy_class.hpp"
+#include "genista/oracles/oracle.hpp"
 
 namespace genista {
+
+// How many bits a key gets: k_x of [daisy §1.1], from its odds, the number of draws n
+// and the rate ε.
+//
+//   regime          when                       k_x              why
+//   hardly_asked    q ≤ ε p                    0                "maybe" costs less than ε of p
+//   nearly_certain  p > 1/n                    0                it is stored anyway
+//   by_ratio        ε p < q ≤ min(p, ε/n)      log(q / (ε p))   between hardly_asked and in_full
+//   in_full         q > p, p ≤ ε/n             log(1/ε)         an ordinary filter's bits
+//   by_likelihood   q > ε/n, ε/n < p ≤ 1/n     log(1/(n p))     between in_full and nearly_certain
+//
+// in the paper's order of U_0 .. U_4 [daisy §2]; every pair of odds is in exactly one of them. A
+// key's class is ⌈k_x⌉: 0 means "always maybe", and nothing is kept of such a key. Logarithms are
+// to base 2.
+
+struct daisy_terms {
+    double draws = 1'000'000;  // n: draws of the input, repetitions counted
+    double rate = 1.0 / 256;   // ε
+};
+
+enum class daisy_regime : std::uint8_t { hardly_asked, nearly_certain, by_ratio, in_full, by_likelihood };
+
+inline constexpr unsigned max_daisy_class = 64;
+inline constexpr double min_daisy_rate = 0x1p-64, max_daisy_rate = 0.5;
+
+[[nodiscard]] daisy_regime regime_of(const key_odds& odds, const daisy_terms& terms) noexcept;
+// k_x, in 0 .. log(1/ε). Odds that are NaN, which I2 of oracle.hpp excludes, get log(1/ε): safe.
+[[nodiscard]] double daisy_bits(const key_odds& odds, const daisy_terms& terms) noexcept;
+// ⌈k_x⌉, in 0 .. ⌈log(1/ε)⌉; the same on every machine for the same odds.
+[[nodiscard]] unsigned daisy_class(const key_odds& odds, const daisy_terms& terms) noexcept;
 
 struct daisy_plan {
     daisy_terms terms{};
@@ -94,6 +125,29 @@ template <class PlanFor>
         }
     }
     return fits;
+}
+
+// Whether keys and queries still match the plan by which a daisy filter was made. Each filter's
+// header says where it draws the line: a Bloom filter compares the probes of all keys together, a
+// table for each class compares the class.
+//
+// Whatever the verdict, no key is lost. The remedy is a new filter by a new plan.
+enum class drift_verdict : std::uint8_t {
+    as_planned,
+    fuller_than_planned,  // more keys than planned
+    classes_differ,       // keys of other classes than planned
+};
+
+[[nodiscard]] constexpr std::string_view to_string(drift_verdict verdict) noexcept {
+    switch (verdict) {
+        case drift_verdict::as_planned:
+            return "as_planned";
+        case drift_verdict::fuller_than_planned:
+            return "fuller_than_planned";
+        case drift_verdict::classes_differ:
+            return "classes_differ";
+    }
+    return "unknown";
 }
 
 }  // namespace genista

@@ -18,7 +18,7 @@
 //                       spends, log(1/ε), whatever n and ε are. That is safe for the rate, and
 //                       costs space only if keys are stored that the list says are not;
 //         of counts     half an observation of every key seen, on each side, spread over the
-//                       universe (key_log.hpp): counts c become (c - 1/2) / N, and what the D seen
+//                       universe (oracle.hpp): counts c become (c - 1/2) / N, and what the D seen
 //                       ones lost, D / 2N, is the share of what was not seen. Estimates keep their
 //                       order and sum to one; a key seen on one side only is unseen on the other.
 //   I2  a key listed with both odds zero is not listed.
@@ -40,9 +40,9 @@
 #include <string_view>
 
 #include "genista/detail/base/buffer.hpp"
-#include "genista/detail/oracles/key_log.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/hash/hasher.hpp"
+#include "genista/oracles/oracle.hpp"
 
 namespace genista {
 

@@ -19,8 +19,8 @@
 // What is a probability of one key? Within a bin all keys are taken as alike, and each bin is taken
 // to hold the same number of the universe's keys, U_b = universe / bins. Of the draws of the insert
 // log a share P_b falls into the bin, of the query log a share Q_b, so p = P_b / U_b and q = Q_b /
-// U_b. A class (daisy_class.hpp) depends on q / p, where U_b cancels out, and on how p and q
-// compare with ε/n and 1/n. With the default of 2^64 keys (key_log.hpp) both are far below ε/n for
+// U_b. A class (daisy_plan.hpp) depends on q / p, where U_b cancels out, and on how p and q
+// compare with ε/n and 1/n. With the default of 2^64 keys (oracle.hpp) both are far below ε/n for
 // every filter of up to 2^30 keys at rates down to 2^-24, so that a key is hardly_asked, by_ratio
 // or in_full: by the ratio alone, and n Σ p q, of the order of n / universe, keeps the condition of
 // the theorems. Choose a small universe only if keys really come from a small one: then keys that
@@ -38,8 +38,8 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
-#include "genista/detail/oracles/key_log.hpp"
 #include "genista/format/sink.hpp"
+#include "genista/oracles/oracle.hpp"
 
 namespace genista {
 

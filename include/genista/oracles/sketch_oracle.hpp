@@ -14,7 +14,7 @@
 //       sample has it.
 //
 // train() reads both logs twice, the second time to see how much of each drowns in the noise: that
-// share, at least half an observation, is spread over the universe (key_log.hpp). make() takes
+// share, at least half an observation, is spread over the universe (oracle.hpp). make() takes
 // sketches that were filled elsewhere, streams or merged parts, and the unseen odds from the
 // caller. Both sketches use one hash function: a look-up takes one digest.
 #pragma once
@@ -25,10 +25,9 @@
 #include <string_view>
 
 #include "genista/detail/format/snapshot.hpp"
-#include "genista/detail/oracles/count_min.hpp"
-#include "genista/detail/oracles/count_sketch.hpp"
-#include "genista/detail/oracles/key_log.hpp"
+#include "genista/detail/oracles/sketches.hpp"
 #include "genista/format/sink.hpp"
+#include "genista/oracles/oracle.hpp"
 
 namespace genista {
 

@@ -63,7 +63,6 @@
 #include <type_traits>
 
 #include "genista/base/result.hpp"
-#include "genista/detail/base/uint128.hpp"
 #include "genista/hash/key.hpp"
 
 namespace genista {

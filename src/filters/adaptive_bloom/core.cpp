@@ -1,7 +1,9 @@
 // The start of every change, and insertion. See core.hpp.
 #include "filters/adaptive_bloom/core.hpp"
+#include "genista/detail/remote/record_check.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace genista::adaptive_bloom {
@@ -121,6 +123,110 @@ result<insert_outcome> core::insert(const hashed_key& key, index_source& remote)
     if (!went) return insert_afresh(key, remote);
     ++inserts_since_afresh_;
     return insert_outcome::inserted;
+}
+
+// ---- The records of the index
+bool core::uses(const state& in, unsigned level, std::uint64_t cell, const digest& d) const noexcept {
+    if (level > in.d()) return false;
+    if (level == in.d()) return in.last_of(d, functions_).quotient == cell;
+    return in.cells_of(level, d, functions_).has(cell);
+}
+
+result<std::vector<index_member>> core::users_of(const state& in, unsigned level, std::uint64_t cell,
+                                                 const hashed_key& own, index_source& remote) {
+    const std::uint64_t position = position_of(in.half, level, cell);
+    std::vector<index_member> found;
+    bool starved = false, fits = true;
+    remote_detail::record_order order;
+    ++remote_reads_;
+    const auto read = remote.each({position, position}, never_throwing(starved, [&](const digest& place, key_view key) {
+                                      const digest d = own.digest_of(hash_, key);
+                                      fits = place.position == position && place.seed == d.seed &&
+                                             uses(in, level, cell, d) && order.ascends(place, key);
+                                      if (!fits) return false;
+                                      found.push_back({d, std::string{key.text()}});
+                                      return true;
+                                  }));
+    if (starved) throw std::bad_alloc{};
+    if (!read) return read.error();
+    if (!fits)
+        return error::make(error_code::corrupt,
+                           "adaptive_bloom: the index gave a record that does not belong where it stands");
+    // A failed operation may have left the record of a level that its key is not in: skip it.
+    std::erase_if(found, [&](const index_member& each) { return !in.reaches(level, each.d, functions_); });
+    if (found.empty() && in.forgotten == 0)
+        return error::make(error_code::corrupt,
+                           "adaptive_bloom: level %u, cell %llu is in use, and the index names no key", level,
+                           static_cast<unsigned long long>(cell));
+    return found;
+}
+
+result<void> core::forget_records(const state& in, unsigned last, std::span<const index_member> keys,
+                                  index_source& remote, const std::function<void()>& apply_locally) {
+    std::vector<index_change> changes;
+    for (const index_member& each : keys) {
+        for (unsigned level = 0; level <= last; ++level) {
+            each_place(in, level, each.d, [&](const digest& place) {
+                changes.push_back({index_change::kind::erase, place, each.key});
+            });
+        }
+    }
+    return book_.write(changes, remote, apply_locally);
+}
+
+result<void> core::clear_half(unsigned half, index_source& remote) {
+    const std::uint64_t first = position_of(half, 0, 0), last = first | (~std::uint64_t{0} >> 1);
+    return index_book::clear({first, last}, remote);
+}
+
+// ---- All keys at once
+result<void> core::fill(state& fresh, index_source& remote) {
+    const auto filled = each_member_of(remote, hash_, remote_reads_, [&](const index_member& each) -> result<bool> {
+        if (fresh.keys[0] >= sizes_.capacity)
+            return error::make(error_code::mismatch,
+                               "adaptive_bloom: the remote map holds more keys than the %llu this filter was made for",
+                               static_cast<unsigned long long>(sizes_.capacity));
+        const way_up way{each.d, 0, 0};  // no cell is dead: the key stays in level 0, where there is room
+        if (const auto put = put_records(fresh, way, key_view{each.key}, remote); !put) return put.error();
+        (void)go(fresh, way);
+        return true;
+    });
+    if (!filled) return filled.error();
+    return {};
+}
+
+result<void> core::start_afresh(index_source& remote) {
+    inserts_since_afresh_ = 0;
+    auto made = state::make(sizes_, generation::from(chance_));
+    if (!made) return made.error();
+    state& fresh = **made;
+    fresh.half = 1 - state_->half;
+    if (index_ != index_is::ours) {
+        if (auto cleared = book_.clear(remote); !cleared) return cleared;
+    } else {
+        if (auto written = book_.write_pending(remote); !written) return written;
+        if (auto cleared = clear_half(fresh.half, remote); !cleared) return cleared;
+    }
+    if (auto filled = fill(fresh, remote); !filled) return filled;
+    {
+        const std::unique_lock alone{looking_};
+        std::swap(state_, *made);
+    }
+    queries_.store(0, std::memory_order_relaxed);
+    index_ = index_is::ours;
+    ++rebuilds_;
+    // If this fails, the rest of the old half is never read, and the next rebuild removes it.
+    try {
+        (void)clear_half(1 - state_->half, remote);
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
+    return {};
+}
+
+result<void> core::rebuild(index_source& remote) {
+    const std::lock_guard held{changing_};
+    return start_afresh(remote);
 }
 
 }  // namespace genista::adaptive_bloom

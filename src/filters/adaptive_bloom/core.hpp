@@ -1,10 +1,8 @@
 // core: the adaptive Bloom filter as a whole. One file for each thing it does:
 //
 //     state.cpp      LOOKUP, cells and hashes: all that is local
-//     core.cpp       begin, insert
+//     core.cpp       begin, insert; the records of the index; all keys at once
 //     fix.cpp        adapt: FIX-FALSE-POSITIVE [broom17 Fig. 1]
-//     index.cpp      the records of the index
-//     rebuild.cpp    all keys at once
 //     audit.cpp      do the invariants hold, and does R agree? Figures.
 //     snapshot.cpp   save and load
 //
@@ -24,15 +22,16 @@
 #include <vector>
 
 #include "filters/adaptive_bloom/state.hpp"
+#include "filters/common.hpp"
 #include "filters/index_book.hpp"
-#include "filters/index_read.hpp"
-#include "filters/walls.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
 
 namespace genista::adaptive_bloom {
 
 class core {
   public:
+    static constexpr std::string_view name = adaptive_bloom_filter::name;
+
     struct beginnings {
         design sizes{};
         hasher hash;
@@ -59,7 +58,7 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   private:
-    //  ---- the index: index.cpp
+    //  ---- the index: core.cpp
     //
     // One record for each cell that a key uses in each level it is in, whichever function sends it
     // there; in the last level one for its quotient.
@@ -129,7 +128,7 @@ class core {
     [[nodiscard]] result<bool> has_key_of_digest(std::span<const index_member> users, const hashed_key& key,
                                                  index_source& remote);
 
-    // ---- all at once: rebuild.cpp
+    // ---- all at once: core.cpp
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<void> fill(state& fresh, index_source& remote);
 

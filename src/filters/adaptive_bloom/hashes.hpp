@@ -10,7 +10,7 @@
 
 #include "filters/adaptive_bloom/design.hpp"
 #include "filters/broom/derive_key.hpp"
-#include "filters/walls.hpp"
+#include "filters/common.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/hash/key.hpp"
 

@@ -53,22 +53,21 @@ result<void> core::save(sink& out) const {
 }
 
 result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
-    const auto view = open_snapshot_as(snapshot_kind::adaptive_bloom, version, section_count, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, adaptive_bloom_filter::name, least_rate);
-    if (!common) return common.error();
+    auto opened = open_filter(snapshot_kind::adaptive_bloom, version, section_count, bytes, adaptive_bloom_filter::name,
+                              least_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const auto bad = [](const char* what, std::uint64_t number) {
         return error::make(error_code::corrupt, "adaptive_bloom snapshot: %s (%llu)", what,
                            static_cast<unsigned long long>(number));
     };
-    if (common->options.capacity > most_keys) return bad("a capacity beyond 2^36", common->options.capacity);
+    if (common.options.capacity > most_keys) return bad("a capacity beyond 2^36", common.options.capacity);
     std::uint64_t salts_begin = fields.u64();
     const std::uint64_t queries = fields.u64(), forgotten = fields.u64();
-    std::array<std::uint64_t, most_levels + 1> keys{common->keys};
+    std::array<std::uint64_t, most_levels + 1> keys{common.keys};
     for (unsigned level = 1; level <= most_levels; ++level) keys[level] = fields.u64();
-    if (!fields.finished()) return bad("parameters of another length", view->parameters.size());
-    const design sizes = design_for(common->options.capacity, common->options.false_positive_rate);
+    if (!fields.finished()) return bad("parameters of another length", view.parameters.size());
+    const design sizes = design_for(common.options.capacity, common.options.false_positive_rate);
     for (unsigned level = 0; level <= most_levels; ++level) {
         const std::uint64_t most = level < sizes.count    ? sizes.with_cells[level].most
                                    : level == sizes.count ? sizes.last_most
@@ -76,23 +75,23 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
         if (keys[level] > most) return bad("a level with more keys than it may have", keys[level]);
     }
     // Checks the section's size before the memory is allocated: hostile lengths allocate nothing.
-    if (view->sections[0].size() != sizes.all_cells() / 8)
-        return bad("another number of bytes of cells", view->sections[0].size());
-    auto dead = tables_in(std::span{view->sections}.subspan(2), sizes);
+    if (view.sections[0].size() != sizes.all_cells() / 8)
+        return bad("another number of bytes of cells", view.sections[0].size());
+    auto dead = tables_in(std::span{view.sections}.subspan(2), sizes);
     if (!dead) return dead.error();
-    auto last = quotient_table::from_bytes(sizes.last, view->sections[1]);
+    auto last = quotient_table::from_bytes(sizes.last, view.sections[1]);
     if (!last) return last.error();
     if (last->size() > keys[sizes.count]) return bad("more hashes than keys in the last level", last->size());
-    auto cells = buffer::zeroed(view->sections[0].size());
+    auto cells = buffer::zeroed(view.sections[0].size());
     if (!cells) return cells.error();
-    std::memcpy(cells->data(), view->sections[0].data(), view->sections[0].size());
+    std::memcpy(cells->data(), view.sections[0].data(), view.sections[0].size());
     const auto seed = seed_of_chance(random_source{});
     if (!seed) return seed.error();
     auto loaded = std::make_unique<state>(sizes, generation::from(salts_begin), *std::move(cells), *std::move(dead),
                                           *std::move(last));
     loaded->keys = keys;
     loaded->forgotten = forgotten;
-    auto made = std::make_unique<core>(beginnings{.sizes = sizes, .hash = *common->options.hash, .seed = *seed},
+    auto made = std::make_unique<core>(beginnings{.sizes = sizes, .hash = *common.options.hash, .seed = *seed},
                                        std::move(loaded));
     made->queries_.store(queries, std::memory_order_relaxed);
     made->index_ = index_is::foreign;

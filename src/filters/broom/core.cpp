@@ -356,15 +356,9 @@ result<position_range> core::rebuild_bin_of(const digest& d, range_source& sourc
         reading taken;
         if (const auto got = read(d, source, taken); !got) return got.error();
         const position_range range = taken.where->range_of(taken.bin);
-        const step done = rebuild_with(d, taken);
-        if (done == step::done) {
-            taken.where->tidy();
-            return range;
-        }
-        if (done == step::again) continue;
-        const auto made = make_room(d, *taken.where, source);
-        if (!made) return made.error();
-        if (!*made) return too_many_keys(taken.r.members.size());
+        const auto done = is_done(rebuild_with(d, taken), d, taken, source);
+        if (!done) return done.error();
+        if (*done) return range;
     }
     return left.used_up();
 }
@@ -393,6 +387,18 @@ bool core::leave_tombstone_assuming_present(const digest& d, const broom_epoch_m
     return commit_if_allowed(in, held, image, before);
 }
 
+// Behind a step: is the operation done? If the bin had no room, it has some now; an error if R holds
+// more keys than a bin can have.
+result<bool> core::is_done(step last, const digest& d, const reading& taken, range_source& source) {
+    if (last == step::done) taken.where->tidy();
+    if (last == step::no_room) {
+        const auto made = make_room(d, *taken.where, source);
+        if (!made) return made.error();
+        if (!*made) return too_many_keys(taken.r.members.size());
+    }
+    return last == step::done;
+}
+
 // R no longer holds the key, whether it went before `taken` was read or after.
 result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& source) {
     attempts left{writers_};
@@ -403,19 +409,9 @@ result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& 
             if (const auto got = read(d, source, taken); !got) return got.error();
             if (taken.r.holds_key) return erase_outcome::erased;
         }
-        switch (erase_with(d, taken)) {
-            case step::done:
-                taken.where->tidy();
-                return erase_outcome::erased;
-            case step::no_room: {
-                const auto made = make_room(d, *taken.where, source);
-                if (!made) return made.error();
-                if (!*made) return too_many_keys(taken.r.members.size());
-                break;
-            }
-            case step::again:
-                break;
-        }
+        const auto done = is_done(erase_with(d, taken), d, taken, source);
+        if (!done) return done.error();
+        if (*done) return erase_outcome::erased;
     }
     return left.used_up();
 }
@@ -473,20 +469,11 @@ result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcep
             return adapt_outcome::true_positive;
         if (faults.adapt_does_nothing) return adapt_outcome::fixed;
         adapt_outcome outcome = adapt_outcome::fixed;
-        switch (adapt_with(d, taken, outcome)) {
-            case step::done:
-                adapts_.fetch_add(outcome == adapt_outcome::fixed ? 1 : 0, std::memory_order_relaxed);
-                taken.where->tidy();
-                return outcome;
-            case step::no_room: {
-                const auto made = make_room(d, *taken.where, source);
-                if (!made) return made.error();
-                if (!*made) return too_many_keys(taken.r.members.size());
-                break;
-            }
-            case step::again:
-                break;
-        }
+        const auto done = is_done(adapt_with(d, taken, outcome), d, taken, source);
+        if (!done) return done.error();
+        if (!*done) continue;
+        adapts_.fetch_add(outcome == adapt_outcome::fixed ? 1 : 0, std::memory_order_relaxed);
+        return outcome;
     }
     return left.used_up();
 } catch (const std::bad_alloc&) {

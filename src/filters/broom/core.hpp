@@ -160,6 +160,7 @@ class core {
 
     [[nodiscard]] result<insert_outcome> insert_into_bin(const digest& d, range_source& source);
     [[nodiscard]] step join(const digest& d, reading& taken);
+    [[nodiscard]] result<bool> is_done(step last, const digest& d, const reading& taken, range_source& source);
     [[nodiscard]] step insert_with(const digest& d, const reading& taken, bool may_make_room, insert_outcome& outcome);
     [[nodiscard]] step insert_unread(const digest& d, const reading& taken);
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
@@ -221,6 +222,9 @@ class core {
 
 // A random number for a table's salts, or one from the options' seed.
 [[nodiscard]] result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept;
+
+// The look-up kernels for this processor: kernels.cpp.
+[[nodiscard]] const broom_kernel_set<broom_lookup_state>* pick_kernels(shape s) noexcept;
 
 }  // namespace broom
 }  // namespace GENISTA_BROOM_NAMESPACE

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "filters/broom/core.hpp"
-#include "filters/broom/sizing.hpp"
+#include "filters/broom/shape.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {
 namespace broom {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "filters/broom/core.hpp"
-#include "filters/broom/sizing.hpp"
+#include "filters/broom/shape.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "format/snapshot_stream.hpp"
 
@@ -171,21 +171,20 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
             error_code::unsupported,
             "broom snapshot of kind version %u; this library reads version %u: build the filter from its store",
             unsigned{any->info.kind_version}, unsigned{kind_version});
-    const auto view = open_snapshot_as(snapshot_kind::broom, kind_version, section_count, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, broom_filter::name, broom_filter::min_false_positive_rate);
-    if (!common) return common.error();
+    auto opened = open_filter(snapshot_kind::broom, kind_version, section_count, bytes, broom_filter::name,
+                              broom_filter::min_false_positive_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const std::uint32_t history = fields.u32();
     const std::uint32_t grows = fields.u32();
     const shape form{fields.u32()};
     const auto broken = [](const char* what) { return error::make(error_code::corrupt, "broom snapshot: %s", what); };
     if (!fields.finished() || history > 2 || grows > 1 || form.tail_bits > most_tail_bits)
         return broken("a parameter is out of range");
-    if (form.tail_bits != shape::for_rate(common->options.false_positive_rate).tail_bits)
+    if (form.tail_bits != shape::for_rate(common.options.false_positive_rate).tail_bits)
         return broken("the layout does not keep the rate");
     constexpr std::size_t head_bytes = 5 * 8;
-    const std::span<const std::byte> tables = view->sections[1];
+    const std::span<const std::byte> tables = view.sections[1];
     if (tables.size() < head_bytes) return broken("the tables are cut short");
     const auto word = [&](std::size_t i) { return load_little_endian<std::uint64_t>(tables.data() + 8 * i); };
     const std::uint64_t bins = word(0);
@@ -199,15 +198,15 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     // With two tables at least one bin has moved, and the bins that it became are in the file: so
     // the file size bounds both.
     if (bins == 0 || bins > max_capacity >> doublings || front > bins || (front == 0) != (doublings == 0) ||
-        front > view->sections[0].size() / sizeof(line) >> doublings)
+        front > view.sections[0].size() / sizeof(line) >> doublings)
         return broken("bins out of range");
     broom_options options;
-    options.capacity = common->options.capacity;
-    options.false_positive_rate = common->options.false_positive_rate;
+    options.capacity = common.options.capacity;
+    options.false_positive_rate = common.options.false_positive_rate;
     options.history = static_cast<broom_history>(history);
     options.grows = grows != 0;
-    const hasher hash = *common->options.hash;
-    std::span<const std::byte> clusters = view->sections[0];
+    const hasher hash = *common.options.hash;
+    std::span<const std::byte> clusters = view.sections[0];
     const auto secret = fresh_secret(options, 0);
     if (!secret) return secret.error();
     const table::part old{.bins = bins, .first = front, .end = bins, .unsalted_first = unsalted != 0};

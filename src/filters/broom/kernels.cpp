@@ -1,12 +1,10 @@
 // Compiles the look-up kernels for every instruction set and chooses one at run time.
-#include "filters/broom/kernels.hpp"
-
+#include "base/cpu.hpp"
 #include "bits/move_bits.hpp"
 #include "filters/broom/core.hpp"
 #include "filters/broom/mix.hpp"
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/writers.hpp"
-#include "filters/pick_kernels.hpp"
 #include "hash/digest_kernels_includes.hpp"
 
 #define GENISTA_KERNELS "filters/broom/kernels.inl"

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "filters/index_read.hpp"
+#include "filters/index_book.hpp"
 #include "genista/detail/remote/record_check.hpp"
 
 namespace genista::cascade {
@@ -209,6 +209,126 @@ result<erase_outcome> core::forget(const hashed_key& key, index_source& remote) 
     const auto outcome = leave(key, remote);
     if (outcome) finish(remote);
     return outcome;
+}
+
+// ---- False positives: FIX [broom17 §5, Fig. 1]
+result<bool> core::fix(const hashed_key& key, index_source& remote) {
+    const digest& d = key.where();
+    const place at = state_->find(d);
+    if (at.state != value_state::stored) return true;
+    const auto there = residents_of(at, key, remote);
+    if (!there) return there.error();
+    if (std::ranges::any_of(*there, [&](const resident& each) { return each.key == key.text(); })) {
+        // The key itself: it has left R, and its erase has not come yet.
+        const auto left = leave(key, remote);
+        if (!left) return left.error();
+        return true;
+    }
+    if (std::ranges::any_of(*there, [&](const resident& each) { return each.d == d; })) return false;
+
+    struct no_room {};
+    bool moved = at.level + 1 < state_->all().size();
+    if (moved) {
+        std::vector<index_change> changes;
+        std::vector<digest> moving;
+        for (const resident& each : *there) {
+            const place to = state_->find_from(at.level + 1, each.d);
+            changes.push_back({index_change::kind::erase, record_place(at, each.d), each.key});
+            changes.push_back({index_change::kind::put, record_place(to, each.d), each.key});
+            moving.push_back(each.d);
+        }
+        try {
+            const auto written = book_.write(changes, remote, [&] {
+                const std::unique_lock alone{looking_};
+                if (!state_->kill(at, moving)) throw no_room{};  // the written records become pending erases
+            });
+            if (!written) return written.error();
+        } catch (const no_room&) {
+            moved = false;
+        }
+    }
+    if (!moved) {  // the last level, or a full one: with high probability this never happens
+        if (const auto done = start_afresh(remote); !done) return done.error();
+    }
+    return true;
+}
+
+result<adapt_outcome> core::adapt(const hashed_key& key, index_source& remote) {
+    const std::lock_guard held{changing_};
+    if (const auto begun = begin(remote); !begun) return begun.error();
+    const digest& d = key.where();
+    if (!state_->contains(d)) return adapt_outcome::was_negative;
+    ++remote_reads_;
+    const auto member = remote.is_member(d, key.view());
+    if (!member) return member.error();
+    if (*member) return adapt_outcome::true_positive;
+    // Each step reaches a later level, and new hash functions may collide again, with probability
+    // ε.
+    constexpr int most_steps = 64;
+    bool has_finished = false;
+    for (int step = 0; step < most_steps; ++step) {
+        if (!state_->contains(d)) {
+            if (has_finished) break;
+            ++adapts_;
+            has_finished = true;
+            finish(remote);
+            continue;
+        }
+        const auto fixed = fix(key, remote);
+        if (!fixed) return fixed.error();
+        if (!*fixed) return adapt_outcome::true_positive;  // R holds a key with the same digest
+    }
+    return state_->contains(d) ? adapt_outcome::unfixed : adapt_outcome::fixed;
+}
+
+// ---- All keys under new hash functions, after n queries or when a level is full
+namespace {
+
+constexpr int most_attempts = 4;
+
+}  // namespace
+
+// False: no room under these hash functions.
+result<bool> core::fill(state& fresh, index_source& remote) {
+    return each_member_of(remote, hash_, remote_reads_, [&](const index_member& each) -> result<bool> {
+        const place at = fresh.find(each.d);
+        if (fresh.keys() >= capacity_) return false;
+        // A failed write leaves nothing pending: the index will be cleared again.
+        if (const auto written = remote.put(record_place(at, each.d), key_view{each.key}); !written)
+            return written.error();
+        return fresh.insert(at);
+    });
+}
+
+result<void> core::start_afresh(index_source& remote) {
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        auto made = state::make(design_for(capacity_, rate_, falling_), hash_, salts_);
+        if (!made) return made.error();
+        auto fresh = std::make_unique<state>(*std::move(made));
+        index_ = index_is::broken;
+        if (auto cleared = book_.clear(remote); !cleared) return cleared;
+        const auto filled = fill(*fresh, remote);
+        if (!filled) return filled.error();
+        if (!*filled && fresh->keys() >= capacity_) break;
+        if (!*filled) continue;
+        {
+            const std::unique_lock alone{looking_};
+            std::swap(state_, fresh);
+        }
+        queries_.store(0, std::memory_order_relaxed);
+        index_ = index_is::ours;
+        in_doubt_ = 0;
+        ++rebuilds_;
+        return {};
+    }
+    return error::make(error_code::mismatch,
+                       "cascade: the remote map holds more keys than the %llu this filter was made for",
+                       static_cast<unsigned long long>(capacity_));
+}
+
+result<void> core::rebuild(index_source& remote) {
+    const std::lock_guard held{changing_};
+    return start_afresh(remote);
 }
 
 }  // namespace genista::cascade

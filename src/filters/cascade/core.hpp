@@ -1,9 +1,9 @@
 // core: the cascade as a filter: levels (levels.hpp), the index in R that says which keys have a
 // value, and new hash functions.
 //
-//     core.cpp       look-ups, insert, erase; the records of the index
-//     fix.cpp        false positives: FIX [broom17 §5, Fig. 1]
-//     rebuild.cpp    all keys under new hash functions, after n queries or when a level is full
+//     core.cpp       look-ups, insert, erase; the records of the index; false positives: FIX
+//                    [broom17 §5, Fig. 1]; all keys under new hash functions, after n queries or
+//                    when a level is full
 //     audit.cpp      do the invariants hold, and does R agree? Figures.
 //     snapshot.cpp   save and load
 //
@@ -32,6 +32,8 @@ using state = levels<quotient_set>;
 
 class core {
   public:
+    static constexpr std::string_view name = cascade_filter::name;
+
     struct beginnings {
         std::uint64_t capacity = 0;
         double rate = 0;
@@ -93,11 +95,11 @@ class core {
     [[nodiscard]] result<insert_outcome> insert_at(const place& at, const hashed_key& key, index_source& remote);
     [[nodiscard]] result<erase_outcome> leave(const hashed_key& key, index_source& remote);
 
-    // ---- fix.cpp
+    // ---- false positives
     // One value of x dies, or x itself leaves. False: the remaining key has the same digest.
     [[nodiscard]] result<bool> fix(const hashed_key& key, index_source& remote);
 
-    // ---- rebuild.cpp
+    // ---- all at once
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
 

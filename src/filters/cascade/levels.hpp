@@ -25,7 +25,7 @@
 
 #include "filters/broom/derive_key.hpp"
 #include "filters/cascade/single_hash_set.hpp"
-#include "filters/walls.hpp"
+#include "filters/common.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista::cascade {

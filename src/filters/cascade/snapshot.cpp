@@ -74,23 +74,22 @@ result<void> core::save(sink& out) const {
 }
 
 result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
-    const auto view = open_snapshot_as(snapshot_kind::cascade, version, max_snapshot_sections, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, cascade_filter::name, least_rate);
-    if (!common) return common.error();
+    auto opened =
+        open_filter(snapshot_kind::cascade, version, max_snapshot_sections, bytes, cascade_filter::name, least_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     const auto bad = [](const char* what, std::uint64_t number) {
         return error::make(error_code::corrupt, "cascade snapshot: %s (%llu)", what,
                            static_cast<unsigned long long>(number));
     };
-    if (common->options.capacity > most_keys) return bad("a capacity beyond 2^34", common->options.capacity);
+    if (common.options.capacity > most_keys) return bad("a capacity beyond 2^34", common.options.capacity);
     const std::uint32_t falling = fields.u32(), count = fields.u32();
     if (falling > 1) return bad("an unknown rule for rates", falling);
     if (count == 0 || count > max_snapshot_sections) return bad("a number of levels that there is not", count);
     for (std::size_t i = count; i < max_snapshot_sections; ++i) {
-        if (!view->sections[i].empty()) return bad("a section of no level", i);
+        if (!view.sections[i].empty()) return bad("a section of no level", i);
     }
-    const design expected = design_for(common->options.capacity, common->options.false_positive_rate,
+    const design expected = design_for(common.options.capacity, common.options.false_positive_rate,
                                        cascade_rates{static_cast<unsigned char>(falling)});
     if (count != expected.count) return bad("another number of levels", count);
     std::vector<state::level> all;
@@ -105,21 +104,21 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
         plan.bits = static_cast<unsigned>(bits & 0xff);
         if (bits >= value_bits || !nearly(plan, expected.levels[i])) return bad("a level of another size", i);
         // Checks the section before the table is allocated: hostile lengths allocate nothing.
-        auto set = quotient_set::from_bytes(plan, view->sections[i]);
+        auto set = quotient_set::from_bytes(plan, view.sections[i]);
         if (!set) return set.error();
         if (i + 1 == count && set->dead() != 0) return bad("dead values in the last level", set->dead());
-        if (set->stored() > residents || residents > common->keys)
+        if (set->stored() > residents || residents > common.keys)
             return bad("a level with more values than keys", residents);
         keys += residents;
         all.push_back({.plan = plan, .set = *std::move(set), .salt = salt, .residents = residents});
     }
-    if (!fields.finished()) return bad("parameters of another length", view->parameters.size());
-    if (keys != common->keys) return bad("levels with another number of keys", keys);
+    if (!fields.finished()) return bad("parameters of another length", view.parameters.size());
+    if (keys != common.keys) return bad("levels with another number of keys", keys);
     const auto seed = seed_of_chance(random_source{});
     if (!seed) return seed.error();
-    const beginnings from{.capacity = common->options.capacity,
-                          .rate = common->options.false_positive_rate,
-                          .hash = *common->options.hash,
+    const beginnings from{.capacity = common.options.capacity,
+                          .rate = common.options.false_positive_rate,
+                          .hash = *common.options.hash,
                           .seed = *seed,
                           .falling = static_cast<cascade_rates>(falling)};
     auto made = std::make_unique<core>(from, std::make_unique<state>(std::move(all), from.hash));

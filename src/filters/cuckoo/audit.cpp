@@ -19,14 +19,7 @@ result<void> core::audit(batch_index_source& remote) const {
 
     std::vector<digest> stored;
     bool starved = false;
-    const auto look_at_slot = [&](const digest& d, key_view) noexcept {
-        try {
-            stored.push_back(d);
-        } catch (const std::bad_alloc&) {
-            starved = true;
-        }
-        return !starved;
-    };
+    const auto look_at_slot = keeping(stored, starved);
     if (index_is_ours_) {
         if (const auto read = visit_slots(0, shape().slots() - 1, remote, look_at_slot); !read) return read.error();
         if (!starved && stored.size() != keys_)

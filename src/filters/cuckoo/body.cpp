@@ -1,15 +1,35 @@
 // The public functions around the core: no exception escapes, and no type of R comes in. See
-// cuckoo/family.hpp.
+// cuckoo/family.hpp. The kernels of the family are compiled here.
 #include <new>
+#include <thread>
 
+#include "base/cpu.hpp"
 #include "filters/common.hpp"
 #include "filters/cuckoo/core.hpp"
-#include "filters/cuckoo/kernels.hpp"
-#include "filters/cuckoo/sizing.hpp"
-#include "filters/walls.hpp"
+#include "filters/cuckoo/hashes.hpp"
+#include "filters/cuckoo/slots.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/cuckoo/kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista::cuckoo {
 namespace {
+
+const cuckoo_kernels& kernels_for(const cuckoo_shape& shape) noexcept {
+    const bool four_tables = shape.tables == 4 && shape.bin_slots == 1;
+    switch (shape.rule) {
+        case cuckoo_rule::plain:
+            return four_tables ? *GENISTA_PICK(plain_of_4) : *GENISTA_PICK(plain_of_any);
+        case cuckoo_rule::cuckooing:
+            return four_tables ? *GENISTA_PICK(cuckooing_of_4) : *GENISTA_PICK(cuckooing_of_any);
+        case cuckoo_rule::cyclic:
+            return four_tables ? *GENISTA_PICK(cyclic_of_4) : *GENISTA_PICK(cyclic_of_any);
+        case cuckoo_rule::swapping:
+            break;
+    }
+    return shape.tables == 2 && shape.bin_slots == 4 ? *GENISTA_PICK(swapping_of_2) : *GENISTA_PICK(swapping_of_any);
+}
 
 // Exceptions of R (a caller's map) are reported as failures of R.
 template <class Call>

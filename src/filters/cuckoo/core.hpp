@@ -1,7 +1,7 @@
 // core: a filter of the cuckoo family, whatever its rule. One file for each thing it does:
 //
-//     core.cpp      slots, matches, commits and pending writes; insert and erase
-//     search.cpp    the way to a free slot
+//     core.cpp      slots, matches, commits and pending writes; insert and erase; the way to a free
+//                   slot
 //     fix.cpp       the repair of a false positive, by rule [acf §2.3-2.5]
 //     rehash.cpp    new hash functions for all keys
 //     audit.cpp     does it agree with R?
@@ -17,12 +17,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "filters/cuckoo/chance.hpp"
 #include "filters/cuckoo/hashes.hpp"
 #include "filters/cuckoo/plan.hpp"
 #include "genista/detail/base/buffer.hpp"
@@ -198,5 +198,17 @@ class core {
     };
     std::vector<pending_write> pending_;
 };
+
+// A visitor of records that keeps their digests. Without memory it stops the visit and says so.
+[[nodiscard]] inline auto keeping(std::vector<digest>& digests, bool& starved) noexcept {
+    return [&digests, &starved](const digest& where, key_view) noexcept {
+        try {
+            digests.push_back(where);
+        } catch (const std::bad_alloc&) {
+            starved = true;
+        }
+        return !starved;
+    };
+}
 
 }  // namespace genista::cuckoo

@@ -105,14 +105,7 @@ result<void> core::visit_slots(std::uint64_t first, std::uint64_t last, batch_in
 result<std::vector<digest>> core::digests(keys_from from, const element* more, batch_index_source& remote) {
     std::vector<digest> all;
     bool starved = false;
-    const auto take = [&](const digest& where, key_view) noexcept {
-        try {
-            all.push_back(where);
-        } catch (const std::bad_alloc&) {
-            starved = true;
-        }
-        return !starved;
-    };
+    const auto take = keeping(all, starved);
     for (std::uint64_t part = 0; part < parts(); ++part) {
         if (const auto read = visit_part(from, part, remote, take); !read) return read.error();
         if (starved) return no_memory(who_);

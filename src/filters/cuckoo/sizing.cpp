@@ -1,11 +1,10 @@
-// Loads, rates and shapes. See sizing.hpp.
-#include "filters/cuckoo/sizing.hpp"
+// Loads, rates and shapes. See slots.hpp.
 
 #include <algorithm>
 #include <cmath>
 
+#include "filters/common.hpp"
 #include "filters/cuckoo/slots.hpp"
-#include "filters/sizing.hpp"
 
 namespace genista::cuckoo {
 namespace {

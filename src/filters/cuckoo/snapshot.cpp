@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "filters/cuckoo/core.hpp"
-#include "filters/cuckoo/sizing.hpp"
 #include "filters/cuckoo/slots.hpp"
 #include "filters/snapshot_fields.hpp"
 
@@ -52,11 +51,9 @@ result<void> core::save(sink& out) const {
 }
 
 result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<const std::byte> bytes) {
-    const auto view = open_snapshot_as(snapshot_kind::cuckooing, version, 1, bytes);
-    if (!view) return view.error();
-    field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, who.name, least_saved_rate);
-    if (!common) return common.error();
+    auto opened = open_filter(snapshot_kind::cuckooing, version, 1, bytes, who.name, least_saved_rate);
+    if (!opened) return opened.error();
+    auto& [view, fields, common] = *opened;
     cuckoo_shape shape = who.usual;
     shape.tables = fields.u32();
     shape.bin_slots = fields.u32();
@@ -68,19 +65,19 @@ result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<
     for (std::uint64_t& salt : under) salt = fields.u64();
     if (!fields.finished() || !is_possible(shape, who) || !(load >= least_load && load <= 1))
         return bad(who, "impossible tables, slots, bits or load", shape.tables);
-    if (common->options.false_positive_rate != rate_to_save(shape, load))
+    if (common.options.false_positive_rate != rate_to_save(shape, load))
         return bad(who, "a rate that these fingerprints do not have", shape.fingerprint_bits);
-    const std::span<const std::byte> table = view->sections[0];
+    const std::span<const std::byte> table = view.sections[0];
     if (table.size() != table_bytes(shape)) return bad(who, "a table of another size", table.size());
     const auto seed = hash_key::random();
     if (!seed) return seed.error();
     std::uint64_t chance = 0;
     std::memcpy(&chance, seed->bytes.data(), sizeof chance);
     auto made = make(who, {.shape = shape,
-                           .capacity = common->options.capacity,
+                           .capacity = common.options.capacity,
                            .load = load,
                            .rate = rate_of(shape, load),
-                           .hash = *common->options.hash,
+                           .hash = *common.options.hash,
                            .seed = chance});
     if (!made) return made;
     core& loaded = **made;
@@ -90,12 +87,12 @@ result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<
     for (std::uint64_t slot = 0; slot < shape.slots(); ++slot) {
         occupied += loaded.is_empty(slot) ? 0u : 1u;
     }
-    if (occupied != common->keys) return bad(who, "occupied slots are not as many as keys", occupied);
+    if (occupied != common.keys) return bad(who, "occupied slots are not as many as keys", occupied);
     for (std::uint64_t bit = shape.slots() * shape.slot_bits(); bit < 8 * table.size(); ++bit) {
         if ((std::to_integer<unsigned>(table[bit / 8]) >> bit % 8 & 1) != 0)
             return bad(who, "a bit beyond the last slot", bit);
     }
-    loaded.keys_ = common->keys;
+    loaded.keys_ = common.keys;
     return made;
 }
 

@@ -5,9 +5,8 @@
 #include <cmath>
 #include <new>
 
-#include "filters/broom/sizing.hpp"
+#include "filters/broom/shape.hpp"
 #include "filters/common.hpp"
-#include "filters/walls.hpp"
 
 namespace genista {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <new>
 
+#include "filters/common.hpp"
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/snapshot_fields.hpp"
-#include "filters/walls.hpp"
 #include "genista/detail/filters/daisy_broom/core.hpp"
 
 namespace genista {
@@ -162,13 +162,11 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
                 error_code::unsupported,
                 "daisy_broom snapshot of kind version %u; this library reads version %u: build() it from R",
                 unsigned{any->info.kind_version}, unsigned{daisy_broom_version});
-        const auto view =
-            open_snapshot_as(snapshot_kind::daisy_broom, daisy_broom_version, daisy_broom_sections, bytes);
-        if (!view) return view.error();
-        field_reader fields{view->parameters};
-        const auto common = read_common(fields, view->info, "daisy_broom", min_daisy_rate);
-        if (!common) return common.error();
-        const hasher& hash = *common->options.hash;
+        auto opened = open_filter(snapshot_kind::daisy_broom, daisy_broom_version, daisy_broom_sections, bytes,
+                                  "daisy_broom", min_daisy_rate);
+        if (!opened) return opened.error();
+        auto& [view, fields, common] = *opened;
+        const hasher& hash = *common.options.hash;
         const double draws = fields.f64();
         oracle_marks oracle;
         fields.copy(oracle.identity.bytes);
@@ -197,15 +195,15 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
         const std::uint64_t deferred_capacity = fields.u64(), ranges = fields.u64();
         if (!fields.finished()) return corrupt("parameters of another length");
         if (history > 2 || grows > 1 || opens > 1 || zero != 0) return corrupt("a parameter is out of range");
-        const auto plan = read_plan({draws, common->options.false_positive_rate}, view->sections[0]);
+        const auto plan = read_plan({draws, common.options.false_positive_rate}, view.sections[0]);
         if (!plan) return plan.error();
         auto checked = daisy_bands::restore(*plan, std::move(bands), deferred_capacity);
         if (!checked) return checked.error();
-        auto brooms = read_brooms(view->sections[1], sizes, checked->all(), hash);
+        auto brooms = read_brooms(view.sections[1], sizes, checked->all(), hash);
         if (!brooms) return brooms.error();
-        const auto words = read_words(view->sections[2]);
+        const auto words = read_words(view.sections[2]);
         if (!words) return words.error();
-        auto deferred = read_deferred(ranges, view->sections[3], view->sections[4], hash, checked->deferred().rate());
+        auto deferred = read_deferred(ranges, view.sections[3], view.sections[4], hash, checked->deferred().rate());
         if (!deferred) return deferred.error();
         saved made{.core = nullptr, .oracle = oracle};
         const manner how{static_cast<broom_history>(history), grows != 0, random_source{}};
@@ -215,7 +213,7 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
         made.core->brooms_ = *std::move(brooms);
         made.core->deferred_owner_ = *std::move(deferred);
         made.core->deferred_.store(made.core->deferred_owner_.get(), std::memory_order_seq_cst);
-        made.core->set_unkept(common->keys);
+        made.core->set_unkept(common.keys);
         if (const auto restored = made.core->cells_.restore(*words); !restored) return restored.error();
         return made;
     });

@@ -9,7 +9,7 @@
 #include "filters/common.hpp"
 #include "filters/succinct/sets.hpp"
 #include "genista/filters/succinct_set.hpp"
-#include "hash/permutation.hpp"
+#include "hash/key_stream.hpp"
 
 namespace genista::succinct {
 

@@ -2,7 +2,7 @@
 // hashed.hpp.
 #include "filters/succinct/hashed.hpp"
 
-#include "filters/pick_kernels.hpp"
+#include "base/cpu.hpp"
 #include "hash/digest_kernels_includes.hpp"
 
 #define GENISTA_KERNELS "filters/succinct/hashed_kernels.inl"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "compare/request.hpp"
-#include "genista/guard/counters.hpp"
+#include "genista/guard/metrics.hpp"
 #include "genista/hash/key.hpp"
 
 namespace genista::tool::compare {

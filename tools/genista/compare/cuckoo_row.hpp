@@ -15,9 +15,7 @@
 #include "compare/databases.hpp"
 #include "compare/guarded_row.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "papers/cuckoo.hpp"
-#include "papers/cyclic.hpp"
-#include "papers/swapping.hpp"
+#include "papers/cuckoo_family.hpp"
 #include "stores/rocksdb/index_records.hpp"
 #include "support/guard/indexed_store.hpp"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "daisy/commands.hpp"
-#include "genista/oracles/oracle_training.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "json_target.hpp"
 #include "lab/workloads/key_file.hpp"
 #include "lab/workloads/key_list.hpp"

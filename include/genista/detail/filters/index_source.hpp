@@ -1,6 +1,6 @@
 // index_source: the calls that filters with an index make to R, without R's type, and remote_index,
 // which makes one from any indexed map. So the filters behind it are compiled once for all types of
-// R. What R throws is the error of a failed call (detail/remote/caught.hpp).
+// R. What R throws is the error of a failed call (detail/base/caught.hpp).
 //
 //     index_source         broom_paper, adaptive_bloom, cascade
 //     batch_index_source   and batches: the cuckoo family
@@ -10,25 +10,15 @@
 #include <functional>
 #include <span>
 
-#include "genista/detail/remote/caught.hpp"
+#include "genista/detail/base/caught.hpp"
 #include "genista/remote/indexed.hpp"
 
 namespace genista {
-
-template <indexed_map R>
-class remote_index;
-template <batch_indexed_map R>
-class remote_batch_index;
 
 class index_source {
   public:
     // Called for each record; false stops. They do not throw. Records are not checked here.
     using take_record = std::function<bool(const digest& where, key_view key)>;
-
-    template <class R>
-    using over = remote_index<R>;
-    template <class R>
-    static constexpr bool takes = indexed_map<R>;
 
     // The records, which say what keys are stored.
     virtual result<bool> is_member(const digest& where, key_view key) = 0;
@@ -47,21 +37,12 @@ class index_source {
 
 class batch_index_source : public index_source {
   public:
-    template <class R>
-    using over = remote_batch_index<R>;
-    template <class R>
-    static constexpr bool takes = batch_indexed_map<R>;
-
     virtual result<void> apply(std::span<const record_change> changes) = 0;
     virtual result<void> erase_range(position_range range) = 0;
 
   protected:
     ~batch_index_source() = default;
 };
-
-// Can a filter that makes the calls of Source use this R?
-template <class R, class Source>
-concept index_for = Source::template takes<R>;
 
 // The calls of index_source.
 template <indexed_map R, class Source>

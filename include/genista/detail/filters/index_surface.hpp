@@ -1,122 +1,55 @@
-// index_surface: the calls with R of the filters with an index (remote/indexed.hpp), for any type
-// of R and of key, from a few functions that are compiled once. plain_surface.hpp has the look-ups.
+// What the filters with an index (remote/indexed.hpp) have in common: adaptive_bloom, cascade and
+// broom_paper. Their calls with R are those of remote_surface.hpp, by way of index_source.hpp; and
+// indexed_body holds the core, which is compiled once for all types of R, and lets no exception
+// out.
 //
-// Derived provides hash(), insert_from, adapt_from, rebuild_from and audit_from; the erasing
-// surface needs erase_from and forget_from as well. Derived's own header says what they promise
-// beyond this. Options is what it is made from, Source the calls that it makes (index_source.hpp).
+// src/filters/indexed_body.hpp has the definitions; each filter instantiates them in its own file.
 #pragma once
 
-#include <cassert>
-#include <cstdint>
+#include <memory>
 
 #include "genista/detail/filters/index_source.hpp"
+#include "genista/detail/filters/remote_surface.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
 
-template <class Derived, class Options, class Source = index_source>
-class index_surface {
-  public:
-    // REQUIRES: R holds the key (the store commits first). `full` beyond the capacity.
-    template <index_for<Source> R>
-    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(self().hash()));
-        typename Source::template over<R> source{remote};
-        return self().insert_from(key, source);
-    }
-    template <index_for<Source> R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
-        return insert(hashed_key{self().hash(), key}, remote);
-    }
-    template <index_for<Source> R>
-    [[nodiscard]] result<insert_outcome> insert(integer_key key, R& remote) noexcept {
-        return insert(hashed_key{self().hash(), key}, remote);
-    }
-    // Learns that the answer "maybe" for this key was a false positive.
-    template <index_for<Source> R>
-    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(self().hash()));
-        typename Source::template over<R> source{remote};
-        return self().adapt_from(key, source);
-    }
-    template <index_for<Source> R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        return adapt(hashed_key{self().hash(), key}, remote);
-    }
-    template <index_for<Source> R>
-    [[nodiscard]] result<adapt_outcome> adapt(integer_key key, R& remote) noexcept {
-        return adapt(hashed_key{self().hash(), key}, remote);
-    }
-    // Inserts all keys of R again under new hash functions and rebuilds the index. Needed after
-    // loading, before the first change.
-    template <index_for<Source> R>
-    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
-        typename Source::template over<R> source{remote};
-        return self().rebuild_from(source);
-    }
-    // Checks that every stored key is answered "maybe", and that index and filter agree. REQUIRES:
-    // no thread writes meanwhile.
-    template <index_for<Source> R>
-    [[nodiscard]] result<void> audit(R& remote) const noexcept {
-        typename Source::template over<R> source{remote};
-        return static_cast<const Derived&>(*this).audit_from(source);
-    }
-    // A filter of all keys in R.
-    template <index_for<Source> R>
-    [[nodiscard]] static result<Derived> build(const Options& options, R& remote) noexcept {
-        auto made = Derived::make(options);
-        if (!made) return made;
-        if (const auto done = made->rebuild(remote); !done) return done.error();
-        return made;
-    }
-
-  private:
-    friend Derived;
-    template <class, class, class>
-    friend class erasing_index_surface;
-    index_surface() = default;
-    [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+struct any_indexed_map {
+    template <class R>
+    static constexpr bool takes = indexed_map<R>;
+    template <class R>
+    using source = remote_index<R>;
 };
 
-template <class Derived, class Options, class Source = index_source>
-class erasing_index_surface : public index_surface<Derived, Options, Source> {
+template <class Core>
+class indexed_body {
   public:
-    // Takes the key out of R's records, then out of index and filter. For an absent key it returns
-    // `absent` and changes nothing.
-    template <index_for<Source> R>
-    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(this->self().hash()));
-        typename Source::template over<R> source{remote};
-        return this->self().erase_from(key, source);
-    }
-    template <index_for<Source> R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        return erase(hashed_key{this->self().hash(), key}, remote);
-    }
-    template <index_for<Source> R>
-    [[nodiscard]] result<erase_outcome> erase(integer_key key, R& remote) noexcept {
-        return erase(hashed_key{this->self().hash(), key}, remote);
-    }
-    // The second half of an erase, for a store that has already committed it. `absent`: the filter
-    // did not have the key, or R has it again.
-    template <index_for<Source> R>
-    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, R& remote) noexcept {
-        assert(key.is_of(this->self().hash()));
-        typename Source::template over<R> source{remote};
-        return this->self().forget_from(key, source);
-    }
-    template <index_for<Source> R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
-        return forget(hashed_key{this->self().hash(), key}, remote);
-    }
-    template <index_for<Source> R>
-    [[nodiscard]] result<erase_outcome> forget(integer_key key, R& remote) noexcept {
-        return forget(hashed_key{this->self().hash(), key}, remote);
-    }
+    explicit indexed_body(std::unique_ptr<Core> made) noexcept;
+    indexed_body(indexed_body&&) noexcept;
+    indexed_body& operator=(indexed_body&&) noexcept;
+    ~indexed_body();
 
-  private:
-    friend Derived;
-    erasing_index_surface() = default;
+    [[nodiscard]] bool contains(const digest& d) const noexcept;
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<void> rebuild(index_source& source) noexcept;
+    [[nodiscard]] result<void> audit(index_source& source) const noexcept;
+
+    [[nodiscard]] double rate() const noexcept;
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] const hasher& hash() const noexcept;
+    [[nodiscard]] const Core& core() const noexcept { return *core_; }
+
+  protected:
+    std::unique_ptr<Core> core_;
+};
+
+template <class Core>
+class erasing_indexed_body : public indexed_body<Core> {
+  public:
+    using indexed_body<Core>::indexed_body;
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, index_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, index_source& source) noexcept;
 };
 
 }  // namespace genista

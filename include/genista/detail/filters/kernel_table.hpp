@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <span>
 
-#include "genista/detail/hash/hash_state.hpp"
 #include "genista/filters/filter.hpp"
+#include "genista/hash/hasher.hpp"
 
 namespace genista {
 

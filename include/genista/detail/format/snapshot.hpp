@@ -84,7 +84,7 @@ enum class snapshot_kind : std::uint16_t {
     with_oracle = 29,
 };
 
-// The name of the filter's header, or "unknown".
+// The name of the filter or oracle, or "unknown".
 [[nodiscard]] std::string_view to_string(snapshot_kind kind) noexcept;
 
 // Structures of papers/, which had snapshots once. The numbers stay theirs; open_snapshot refuses

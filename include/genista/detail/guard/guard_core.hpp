@@ -49,15 +49,15 @@
 #include <utility>
 #include <vector>
 
+#include "genista/detail/base/caught.hpp"
 #include "genista/detail/filters/asked_with_key.hpp"
 #include "genista/detail/guard/in_flight.hpp"
 #include "genista/detail/guard/range_states.hpp"
-#include "genista/detail/hash/kept_key.hpp"
-#include "genista/detail/remote/caught.hpp"
 #include "genista/detail/remote/record_check.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/guard/counters.hpp"
 #include "genista/guard/event_log.hpp"
+#include "genista/guard/metrics.hpp"
+#include "genista/hash/hashed_key.hpp"
 
 namespace genista {
 

@@ -34,7 +34,7 @@
 #include <random>
 #include <type_traits>
 
-#include "genista/detail/base/uint128.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista {
 

@@ -34,7 +34,6 @@
 
 #include "genista/base/result.hpp"
 #include "genista/detail/base/buffer.hpp"
-#include "genista/detail/base/uint128.hpp"
 #include "genista/hash/key.hpp"
 
 namespace genista {

@@ -2,7 +2,7 @@
 // template argument that depends on a file.
 //
 // To add an oracle: put its type into `alternatives` below, its snapshot kind into
-// src/oracles/any_oracle.cpp, and its training into oracle_training.hpp. It has a `name`, odds(),
+// src/oracles/oracle_model.cpp, and its training into oracle_model.hpp. It has a `name`, odds(),
 // memory_bytes(), save() and load().
 #pragma once
 

@@ -27,8 +27,8 @@
 #include <string_view>
 
 #include "genista/base/result.hpp"
-#include "genista/detail/oracles/daisy_class.hpp"
 #include "genista/format/sink.hpp"
+#include "genista/oracles/daisy_plan.hpp"
 
 namespace genista {
 

@@ -4,7 +4,7 @@
 //     split      by key: about a fifth of the keys, whatever their draws, is held out (held_out()
 //                below)
 //     choose     settings, and optionally the size: fitted to four fifths of the rest and judged by
-//                the other fifth (src/oracles/score_choice.hpp has the rule)
+//                the other fifth (src/oracles/score_steps.hpp has the rule)
 //     fit        logistic regression by stochastic gradient descent over all that is not held out,
 //                AdaGrad's steps, a little L2; both logs count alike
 //     quantise   weights to 8 bits: the largest becomes 127, or one that only four of 1024 exceed
@@ -49,7 +49,7 @@ struct score_settings {
 struct score_choice {
     std::uint64_t weights = 0;
     score_settings settings{};
-    // LB on the judging keys, the mean of three rates (score_choice.hpp). 0 if nothing was judged.
+    // LB on the judging keys, the mean of three rates (score_steps.hpp). 0 if nothing was judged.
     double bits_a_key = 0;
     bool is_judged = false;  // false: given by the caller, or too few keys to judge by
 };

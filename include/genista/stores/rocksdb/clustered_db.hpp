@@ -72,7 +72,7 @@ class clustered_db {
     [[nodiscard]] guard_counters counters() const noexcept { return guarded_.counters(); }
     // Of this opening: snapshots, their age, and how the filter was found.
     [[nodiscard]] store_counters store_figures() const noexcept { return watch_->counters(); }
-    // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a
+    // In the text format that Prometheus scrapes (guard/metrics.hpp); several stores share a
     // page.
     [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const;
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;

@@ -82,9 +82,8 @@
 #include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/detail/stores/rocksdb/filter_snapshotter.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
-#include "genista/detail/stores/rocksdb/put_clock.hpp"
 #include "genista/detail/stores/rocksdb/write_accounts.hpp"
-#include "genista/detail/stores/rocksdb/writers_lock.hpp"
+#include "genista/detail/stores/rocksdb/writers.hpp"
 
 namespace genista::rocks {
 
@@ -150,7 +149,7 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] guard_counters counters() const noexcept { return core_->counters(); }
     // Of this opening: snapshots, their age, and how the filter was found.
     [[nodiscard]] store_counters store_figures() const noexcept { return watch_->counters(); }
-    // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a
+    // In the text format that Prometheus scrapes (guard/metrics.hpp); several stores share a
     // page.
     [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const;
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;

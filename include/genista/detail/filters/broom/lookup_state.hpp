@@ -10,7 +10,7 @@
 #include "genista/detail/filters/broom/faults.hpp"
 #include "genista/detail/filters/broom/layout.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
-#include "genista/detail/hash/hash_state.hpp"
+#include "genista/hash/hasher.hpp"
 #include "genista/hash/key.hpp"
 
 namespace GENISTA_BROOM_NAMESPACE {

@@ -8,8 +8,8 @@
 #include <new>
 #include <vector>
 
+#include "genista/detail/base/caught.hpp"
 #include "genista/detail/filters/broom/faults.hpp"
-#include "genista/detail/remote/caught.hpp"
 #include "genista/detail/remote/record_check.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/remote/remote.hpp"

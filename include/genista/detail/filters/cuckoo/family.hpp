@@ -1,6 +1,6 @@
 // cuckoo_family_filter: cuckoo filters with full hash functions. They read their keys from R and
 // can therefore move a key to any of its bins. One core; a rule decides what a false positive
-// changes. Users include cuckoo.hpp, cuckooing.hpp, cyclic.hpp, swapping.hpp.
+// changes. Users include cuckooing.hpp, or papers/cuckoo_family.hpp.
 //
 //     key → one bin in each of `tables` tables, and a fingerprint; the fingerprint is stored in one
 //     slot of one of these bins
@@ -53,8 +53,9 @@
 
 #include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/cuckoo/lookup_state.hpp"
-#include "genista/detail/filters/index_surface.hpp"
+#include "genista/detail/filters/index_source.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
+#include "genista/detail/filters/remote_surface.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -107,6 +108,13 @@ inline constexpr member_of_family member{
     Rule::name,
     {.rule = Rule::rule, .tables = Rule::tables, .bin_slots = Rule::bin_slots, .selector_bits = Rule::selector_bits}};
 
+struct any_batch_indexed_map {
+    template <class R>
+    static constexpr bool takes = batch_indexed_map<R>;
+    template <class R>
+    using source = remote_batch_index<R>;
+};
+
 class core;
 struct inspection;  // of the tests, which compare tables exactly
 
@@ -154,7 +162,7 @@ class body {
 template <class Rule>
 class cuckoo_family_filter
     : public filter_surface<cuckoo_family_filter<Rule>>,
-      public erasing_index_surface<cuckoo_family_filter<Rule>, cuckoo_options, batch_index_source> {
+      public erasing_surface<cuckoo_family_filter<Rule>, cuckoo_options, cuckoo::any_batch_indexed_map> {
   public:
     static constexpr std::string_view name = Rule::name;
 
@@ -162,12 +170,10 @@ class cuckoo_family_filter
     [[nodiscard]] static result<cuckoo_family_filter> make(const cuckoo_options& options = {}) noexcept {
         return owning(cuckoo::body::make(cuckoo::member<Rule>, options));
     }
-    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. `full`: no hash functions
-    // were found that place all keys, which happens only beyond the capacity. `unfixed`: the rule
-    // was applied, and the key is still answered "maybe". An erase takes the key out of R's records
-    // first. A rebuild reads R twice, in order; what was learnt is lost. An audit checks that every
-    // key of R has a slot and is answered "maybe", that R has a key for every slot of the filter,
-    // and that the counts agree.
+    // insert, adapt, erase, forget, rebuild, build, audit: remote_surface.hpp. An insert is `full`
+    // if no hash functions were found that place all keys, which happens only beyond the capacity.
+    // An adapt is `unfixed` if the rule was applied, and the key is still answered "maybe". A build
+    // reads R twice, in order. An audit also sees that R has a key for every slot of the filter.
 
     // cuckooing_filter only. A loaded filter answers queries at once. insert, erase and adapt are
     // errors until a rebuild, because they need an index that agrees with the filter.
@@ -200,30 +206,18 @@ class cuckoo_family_filter
 
   private:
     friend filter_surface<cuckoo_family_filter>;
-    friend index_surface<cuckoo_family_filter, cuckoo_options, batch_index_source>;
-    friend erasing_index_surface<cuckoo_family_filter, cuckoo_options, batch_index_source>;
+    friend sourced_surface<cuckoo_family_filter, cuckoo_options, cuckoo::any_batch_indexed_map>;
+    friend erasing_surface<cuckoo_family_filter, cuckoo_options, cuckoo::any_batch_indexed_map>;
     friend struct cuckoo::inspection;
-    explicit cuckoo_family_filter(cuckoo::body body) noexcept : body_{std::move(body)} {}
+    explicit cuckoo_family_filter(cuckoo::body made) noexcept : body_{std::move(made)} {}
+    [[nodiscard]] cuckoo::body& body() noexcept { return body_; }
+    [[nodiscard]] const cuckoo::body& body() const noexcept { return body_; }
     [[nodiscard]] static result<cuckoo_family_filter> owning(result<cuckoo::body> made) noexcept {
         if (!made) return made.error();
         return cuckoo_family_filter{*std::move(made)};
     }
     [[nodiscard]] const cuckoo_kernels& kernels() const noexcept { return body_.kernels(); }
     [[nodiscard]] const cuckoo_state& state() const noexcept { return body_.state(); }
-    [[nodiscard]] result<insert_outcome> insert_from(const hashed_key& key, batch_index_source& remote) noexcept {
-        return body_.insert(key, remote);
-    }
-    [[nodiscard]] result<adapt_outcome> adapt_from(const hashed_key& key, batch_index_source& remote) noexcept {
-        return body_.adapt(key, remote);
-    }
-    [[nodiscard]] result<erase_outcome> erase_from(const hashed_key& key, batch_index_source& remote) noexcept {
-        return body_.erase(key, remote);
-    }
-    [[nodiscard]] result<erase_outcome> forget_from(const hashed_key& key, batch_index_source& remote) noexcept {
-        return body_.forget(key, remote);
-    }
-    [[nodiscard]] result<void> rebuild_from(batch_index_source& remote) noexcept { return body_.rebuild(remote); }
-    [[nodiscard]] result<void> audit_from(batch_index_source& remote) const noexcept { return body_.audit(remote); }
 
     cuckoo::body body_;
 };

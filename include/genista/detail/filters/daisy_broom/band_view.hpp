@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <new>
 
-#include "genista/detail/remote/caught.hpp"
+#include "genista/detail/base/caught.hpp"
 #include "genista/detail/remote/record_check.hpp"
 #include "genista/remote/remote.hpp"
 

@@ -20,7 +20,7 @@
 // A store that was made by an older version gets the family at its next opening for writing (format
 // 2, meta.hpp); values in `default` stay there until they are written again.
 //
-// Models guarded_store (guard/store.hpp). clustered_db.hpp combines the store, its filter and the
+// Models guarded_store (guard/guarded.hpp). clustered_db.hpp combines the store, its filter and the
 // filter's snapshots.
 #pragma once
 
@@ -32,7 +32,7 @@
 
 #include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
-#include "genista/guard/store.hpp"
+#include "genista/guard/guarded.hpp"
 
 namespace genista::rocks {
 

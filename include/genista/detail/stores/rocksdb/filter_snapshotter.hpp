@@ -54,7 +54,7 @@
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
 #include "genista/detail/stores/rocksdb/store_watch.hpp"
 #include "genista/detail/stores/rocksdb/write_accounts.hpp"
-#include "genista/detail/stores/rocksdb/writers_lock.hpp"
+#include "genista/detail/stores/rocksdb/writers.hpp"
 #include "genista/filters/broom.hpp"
 
 namespace genista::rocks {

@@ -4,7 +4,7 @@
 //     format       u32      1, or 2: a clustered store with genista.values (clustered_store.hpp). A
 //                           newer one is refused.
 //     layout       text     clustered | indexed
-//     hash_kind    u32      hash_state.hpp
+//     hash_kind    u32      hasher.hpp
 //     hash_key     32 bytes drawn once, when the database is made, because R's order on disk
 //                  depends on it
 //     state        text     ready | indexing (the index is being built: an opening that finds this

@@ -13,7 +13,7 @@
 
 #include "genista/base/result.hpp"
 #include "genista/guard/event_log.hpp"
-#include "genista/guard/metrics_page.hpp"
+#include "genista/guard/metrics.hpp"
 
 namespace genista::rocks {
 
