@@ -12,7 +12,8 @@ namespace genista {
 template class indexed_body<broom_paper::core>;
 template class erasing_indexed_body<broom_paper::core>;
 
-broom_paper_filter::broom_paper_filter(std::unique_ptr<broom_paper::core> core) noexcept : body_{std::move(core)} {}
+broom_paper_filter::broom_paper_filter(std::unique_ptr<broom_paper::core> core) noexcept
+    : indexed_filter{erasing_indexed_body<broom_paper::core>{std::move(core)}} {}
 
 result<broom_paper_filter> broom_paper_filter::make(const broom_paper_options& options) noexcept {
     const auto checked = check_indexed(name, options.capacity, options.false_positive_rate, broom_paper::least_rate,

@@ -100,37 +100,31 @@ class core;
 struct inspection;  // of the tests, which compare filters exactly
 }  // namespace broom_paper
 
-class broom_paper_filter : public plain_surface<broom_paper_filter>,
-                           public erasing_surface<broom_paper_filter, broom_paper_options, any_indexed_map> {
+class broom_paper_filter
+    : public indexed_filter<broom_paper_filter,
+                            erasing_surface<broom_paper_filter, broom_paper_options, any_indexed_map>,
+                            erasing_indexed_body<broom_paper::core>> {
   public:
     static constexpr std::string_view name = "broom_paper";
 
     [[nodiscard]] static result<broom_paper_filter> make(const broom_paper_options& options = {}) noexcept;
 
-    // insert, adapt, erase, forget, rebuild, build: remote_surface.hpp. An audit also checks that
-    // no fingerprint is a prefix of another, and that the ghosts are those of the index.
+    // insert, adapt, erase, forget, rebuild, build, audit: remote_surface.hpp. rate, stats and
+    // hash: index_surface.hpp. An audit also checks that no fingerprint is a prefix of another, and
+    // that the ghosts are those of the index.
 
-    [[nodiscard]] double rate() const noexcept { return body_.rate(); }  // the rate kept, at most the one asked for
-    [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
     [[nodiscard]] broom_paper_details details() const;
-    [[nodiscard]] const hasher& hash() const noexcept { return body_.hash(); }
 
     // Bits of the tables, before any adapt.
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
 
   private:
     friend plain_surface;
-    friend sourced_surface;
-    friend erasing_surface;
     friend struct broom_paper::inspection;
     explicit broom_paper_filter(std::unique_ptr<broom_paper::core> core) noexcept;
 
-    [[nodiscard]] bool contains(const digest& d) const noexcept { return body_.contains(d); }
+    using indexed_filter::contains;
     [[nodiscard]] bool contains(const hashed_key& key) const noexcept;
-    [[nodiscard]] auto& body() noexcept { return body_; }
-    [[nodiscard]] const auto& body() const noexcept { return body_; }
-
-    erasing_indexed_body<broom_paper::core> body_;
 };
 
 }  // namespace genista

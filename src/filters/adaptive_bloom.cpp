@@ -12,7 +12,7 @@ namespace genista {
 template class indexed_body<adaptive_bloom::core>;
 
 adaptive_bloom_filter::adaptive_bloom_filter(std::unique_ptr<adaptive_bloom::core> core) noexcept
-    : body_{std::move(core)} {}
+    : indexed_filter{indexed_body<adaptive_bloom::core>{std::move(core)}} {}
 
 result<adaptive_bloom_filter> adaptive_bloom_filter::make(const adaptive_bloom_options& options) noexcept {
     const auto begins = begin_indexed(name, options, adaptive_bloom::least_rate, adaptive_bloom::most_keys);

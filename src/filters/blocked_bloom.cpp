@@ -150,10 +150,6 @@ result<void> blocked_bloom_filter::merge(const blocked_bloom_filter& other) noex
     return {};
 }
 
-filter_stats blocked_bloom_filter::stats() const noexcept {
-    return plain_stats(keys_, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
-}
-
 result<std::uint64_t> blocked_bloom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
     const auto checked = check_options(name, {capacity, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();

@@ -104,10 +104,6 @@ result<void> bloom_filter::merge(const bloom_filter& other) noexcept {
     return {};
 }
 
-filter_stats bloom_filter::stats() const noexcept {
-    return plain_stats(keys_, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
-}
-
 result<std::uint64_t> bloom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
     const auto checked = check_options(name, {capacity, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();

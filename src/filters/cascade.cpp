@@ -12,7 +12,8 @@ namespace genista {
 template class indexed_body<cascade::core>;
 template class erasing_indexed_body<cascade::core>;
 
-cascade_filter::cascade_filter(std::unique_ptr<cascade::core> core) noexcept : body_{std::move(core)} {}
+cascade_filter::cascade_filter(std::unique_ptr<cascade::core> core) noexcept
+    : indexed_filter{erasing_indexed_body<cascade::core>{std::move(core)}} {}
 
 result<cascade_filter> cascade_filter::make(const cascade_options& options) noexcept {
     const auto begins = begin_indexed(name, options, cascade::least_rate, cascade::most_keys);

@@ -92,10 +92,6 @@ result<cuckoo_partial_filter> cuckoo_partial_filter::make(const filter_options& 
     return make_with(options, tag_bits_for(options.false_positive_rate), buckets_for(options.capacity));
 }
 
-filter_stats cuckoo_partial_filter::stats() const noexcept {
-    return plain_stats(keys_, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
-}
-
 result<std::uint64_t> cuckoo_partial_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
     const auto checked = check_options(name, {capacity, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();

@@ -95,27 +95,26 @@ namespace adaptive_bloom {
 class core;
 }
 
-class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
-                              public sourced_surface<adaptive_bloom_filter, adaptive_bloom_options, any_indexed_map> {
+class adaptive_bloom_filter
+    : public indexed_filter<adaptive_bloom_filter,
+                            sourced_surface<adaptive_bloom_filter, adaptive_bloom_options, any_indexed_map>,
+                            indexed_body<adaptive_bloom::core>> {
   public:
     static constexpr std::string_view name = "adaptive_bloom";
 
     [[nodiscard]] static result<adaptive_bloom_filter> make(const adaptive_bloom_options& options = {}) noexcept;
 
-    // insert, adapt, rebuild, build: remote_surface.hpp. Nothing is read at an insert, so that it
-    // is not known whether the key was there before: it is `inserted`, and counts once more until
-    // the next rebuild. A rebuild takes memory for both filters meanwhile, and room for both
-    // indexes in R.
+    // insert, adapt, rebuild, build, audit: remote_surface.hpp. rate (the one asked for), stats and
+    // hash: index_surface.hpp. Nothing is read at an insert, so that it is not known whether the
+    // key was there before: it is `inserted`, and counts once more until the next rebuild. A
+    // rebuild takes memory for both filters meanwhile, and room for both indexes in R.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
     // rebuild first; until then insert and adapt are errors.
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<adaptive_bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    [[nodiscard]] double rate() const noexcept { return body_.rate(); }  // the one asked for
-    [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
     [[nodiscard]] adaptive_bloom_details details() const;
-    [[nodiscard]] const hasher& hash() const noexcept { return body_.hash(); }
     // A look-up that reports what it did, and counts as no query.
     [[nodiscard]] adaptive_bloom_path path_of(const digest& d) const noexcept;
 
@@ -123,15 +122,7 @@ class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
 
   private:
-    friend plain_surface;
-    friend sourced_surface;
     explicit adaptive_bloom_filter(std::unique_ptr<adaptive_bloom::core> core) noexcept;
-
-    [[nodiscard]] bool contains(const digest& d) const noexcept { return body_.contains(d); }
-    [[nodiscard]] auto& body() noexcept { return body_; }
-    [[nodiscard]] const auto& body() const noexcept { return body_; }
-
-    indexed_body<adaptive_bloom::core> body_;
 };
 
 }  // namespace genista

@@ -30,7 +30,6 @@
 #include <string_view>
 
 #include "genista/detail/filters/counted_table.hpp"
-#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -45,10 +44,8 @@ struct blocked_bloom_state {
 
 using blocked_bloom_kernels = adding_kernels<blocked_bloom_state>;
 
-class blocked_bloom_filter
-    : public filter_surface<blocked_bloom_filter>,
-      public insert_surface<blocked_bloom_filter>,
-      public counted_table<blocked_bloom_state, blocked_bloom_kernels, insert_outcome::already_present> {
+class blocked_bloom_filter : public counted_table<blocked_bloom_filter, blocked_bloom_state, blocked_bloom_kernels,
+                                                  insert_outcome::already_present> {
   public:
     static constexpr std::string_view name = "blocked_bloom";
     static constexpr double min_false_positive_rate = 1e-7;  // about 51 bits a key; below, other filters are smaller
@@ -57,9 +54,8 @@ class blocked_bloom_filter
     // promise, slowly, and no key is lost.
     [[nodiscard]] static result<blocked_bloom_filter> make(const filter_options& options = {}) noexcept;
 
-    // counted_table.hpp has clear() and hash() as well.
-    using counted_table::insert;   // one key
-    using insert_surface::insert;  // many keys; never `full`
+    // Inserts of one key and of many, clear(), stats() and hash(): counted_table.hpp. No insert is
+    // `full`.
 
     // Afterwards this filter holds the keys of both. Both must have the same table size, layout and
     // hash key. The key count becomes an upper bound: keys in both are counted twice.
@@ -68,7 +64,6 @@ class blocked_bloom_filter
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<blocked_bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] block_layout layout() const noexcept { return layout_; }
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
@@ -76,8 +71,6 @@ class blocked_bloom_filter
     [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept;
 
   private:
-    friend filter_surface;
-    friend insert_surface;
     blocked_bloom_filter(const filter_options& options, const hasher& hash, block_layout layout, buffer table) noexcept;
 
     [[nodiscard]] static result<blocked_bloom_filter> make_with(const filter_options& options, block_layout layout,

@@ -17,7 +17,6 @@
 #include <string_view>
 
 #include "genista/detail/filters/counted_table.hpp"
-#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -30,9 +29,7 @@ struct bloom_state {
 
 using bloom_kernels = adding_kernels<bloom_state>;
 
-class bloom_filter : public filter_surface<bloom_filter>,
-                     public insert_surface<bloom_filter>,
-                     public counted_table<bloom_state, bloom_kernels, insert_outcome::already_present> {
+class bloom_filter : public counted_table<bloom_filter, bloom_state, bloom_kernels, insert_outcome::already_present> {
   public:
     static constexpr std::string_view name = "bloom";
     static constexpr std::uint32_t max_probes = 64;
@@ -42,9 +39,8 @@ class bloom_filter : public filter_surface<bloom_filter>,
     // promise, slowly, and no key is lost.
     [[nodiscard]] static result<bloom_filter> make(const filter_options& options = {}) noexcept;
 
-    // counted_table.hpp has clear() and hash() as well.
-    using counted_table::insert;   // one key
-    using insert_surface::insert;  // many keys; never `full`
+    // Inserts of one key and of many, clear(), stats() and hash(): counted_table.hpp. No insert is
+    // `full`.
 
     // Afterwards this filter holds the keys of both. Both must have the same table size, probes and
     // hash key. The key count becomes an upper bound: keys in both are counted twice.
@@ -53,7 +49,6 @@ class bloom_filter : public filter_surface<bloom_filter>,
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] std::uint32_t probes() const noexcept { return state_.probes; }
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
@@ -61,8 +56,6 @@ class bloom_filter : public filter_surface<bloom_filter>,
     [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept;
 
   private:
-    friend filter_surface;
-    friend insert_surface;
     bloom_filter(const filter_options& options, const hasher& hash, std::uint32_t probes, buffer table) noexcept;
 
     [[nodiscard]] static result<bloom_filter> make_with(const filter_options& options, std::uint64_t bits,

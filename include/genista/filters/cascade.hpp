@@ -86,8 +86,9 @@ namespace cascade {
 class core;
 }
 
-class cascade_filter : public plain_surface<cascade_filter>,
-                       public erasing_surface<cascade_filter, cascade_options, any_indexed_map> {
+class cascade_filter
+    : public indexed_filter<cascade_filter, erasing_surface<cascade_filter, cascade_options, any_indexed_map>,
+                            erasing_indexed_body<cascade::core>> {
   public:
     static constexpr std::string_view name = "cascade";
 
@@ -107,29 +108,25 @@ class cascade_filter : public plain_surface<cascade_filter>,
     // The level that answers for a key [I3]; not counted.
     [[nodiscard]] unsigned level_of(const digest& d) const noexcept;
 
-    // insert, adapt, erase, forget, rebuild, build: remote_surface.hpp. An insert reads nothing of
-    // R. An audit also sees that every value stored is that of a key.
+    // insert, adapt, erase, forget, rebuild, build, audit: remote_surface.hpp. rate, stats and
+    // hash: index_surface.hpp. An insert reads nothing of R. An audit also sees that every value
+    // stored is that of a key.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
     // rebuild first; until then insert, erase and adapt are errors.
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<cascade_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    [[nodiscard]] double rate() const noexcept { return body_.rate(); }  // the rate kept, at most the one asked for
-    [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
     [[nodiscard]] cascade_details details() const;
-    [[nodiscard]] const hasher& hash() const noexcept { return body_.hash(); }
 
     // Bits of all levels, which adapting does not change.
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
 
   private:
     friend plain_surface;
-    friend sourced_surface;
-    friend erasing_surface;
     explicit cascade_filter(std::unique_ptr<cascade::core> core) noexcept;
 
-    [[nodiscard]] bool contains(const digest& d) const noexcept { return body_.contains(d); }
+    using indexed_filter::contains;
     [[nodiscard]] std::uint64_t contains(std::span<const digest> digests) const noexcept;  // up to 64
     [[nodiscard]] digest digest_of(const digest& d) const noexcept { return d; }
     template <class Key>
@@ -146,10 +143,6 @@ class cascade_filter : public plain_surface<cascade_filter>,
             out_bits[first / 64] = contains(std::span<const digest>{digests.data(), count});
         }
     }
-    [[nodiscard]] auto& body() noexcept { return body_; }
-    [[nodiscard]] const auto& body() const noexcept { return body_; }
-
-    erasing_indexed_body<cascade::core> body_;
 };
 
 }  // namespace genista

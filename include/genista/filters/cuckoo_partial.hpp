@@ -27,7 +27,6 @@
 #include <string_view>
 
 #include "genista/detail/filters/counted_table.hpp"
-#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -42,9 +41,8 @@ struct cuckoo_partial_kernels : adding_kernels<cuckoo_partial_state> {
     bool (*erase_digest)(cuckoo_partial_state&, const digest&) noexcept;
 };
 
-class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
-                              public insert_surface<cuckoo_partial_filter>,
-                              public counted_table<cuckoo_partial_state, cuckoo_partial_kernels, insert_outcome::full> {
+class cuckoo_partial_filter
+    : public counted_table<cuckoo_partial_filter, cuckoo_partial_state, cuckoo_partial_kernels, insert_outcome::full> {
   public:
     static constexpr std::string_view name = "cuckoo_partial";
     static constexpr double min_false_positive_rate = 8.0 / 65535;  // 16-bit tags in two full buckets
@@ -54,10 +52,7 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
     // until one reports `full`. The rate holds even in a table without a free slot.
     [[nodiscard]] static result<cuckoo_partial_filter> make(const filter_options& options = {}) noexcept;
 
-    // counted_table.hpp has clear() and hash() as well.
-    using counted_table::insert;   // one key
-    using insert_surface::insert;  // many keys
-
+    // Inserts of one key and of many, clear(), stats() and hash(): counted_table.hpp.
     erase_outcome erase(integer_key key) noexcept {
         return uncount(kernels_->erase_integer(state_, hash_.state(), key.value()));
     }
@@ -67,7 +62,6 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<cuckoo_partial_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] unsigned tag_bits() const noexcept { return tag_bits_; }
     [[nodiscard]] std::uint64_t slots() const noexcept { return 4 * state_.buckets; }
 
@@ -76,8 +70,6 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
     [[nodiscard]] static result<std::uint64_t> keys_for_bits(std::uint64_t bits, double rate) noexcept;
 
   private:
-    friend filter_surface;
-    friend insert_surface;
     cuckoo_partial_filter(const filter_options& options, const hasher& hash, unsigned tag_bits, std::uint64_t buckets,
                           buffer table) noexcept;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -23,9 +24,11 @@ struct adding_kernels {
 };
 
 // Unchanged is what an insert returns that changed nothing.
-template <class State, class Kernels, insert_outcome Unchanged>
-class counted_table {
+template <class Derived, class State, class Kernels, insert_outcome Unchanged>
+class counted_table : public filter_surface<Derived>, public insert_surface<Derived> {
   public:
+    using insert_surface<Derived>::insert;  // many keys
+
     insert_outcome insert(integer_key key) noexcept {
         return count(kernels_->insert_integer(state_, hash_.state(), key.value()));
     }
@@ -38,6 +41,14 @@ class counted_table {
         keys_ = 0;
     }
 
+    [[nodiscard]] filter_stats stats() const noexcept {
+        filter_stats now;
+        now.keys = keys_;
+        now.capacity = capacity_;
+        now.false_positive_rate = rate_;
+        now.local_bytes = table_.allocated_bytes() + sizeof(Derived);
+        return now;
+    }
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   protected:
@@ -48,15 +59,6 @@ class counted_table {
           capacity_{options.capacity},
           rate_{options.false_positive_rate} {}
 
-    [[nodiscard]] const kernel_table<State>& kernels() const noexcept { return kernels_->lookups; }
-    [[nodiscard]] const State& state() const noexcept { return state_; }
-    template <class Key>
-    std::size_t insert_many(std::span<const Key> keys) noexcept {
-        const many_inserted done = kernels_->many.insert(state_, hash_.state(), keys);
-        keys_ += done.fresh;
-        return done.taken;
-    }
-
     const Kernels* kernels_;
     State state_;
     hasher hash_;
@@ -66,6 +68,16 @@ class counted_table {
     double rate_;
 
   private:
+    friend filter_surface<Derived>;
+    friend insert_surface<Derived>;
+    [[nodiscard]] const kernel_table<State>& kernels() const noexcept { return kernels_->lookups; }
+    [[nodiscard]] const State& state() const noexcept { return state_; }
+    template <class Key>
+    std::size_t insert_many(std::span<const Key> keys) noexcept {
+        const many_inserted done = kernels_->many.insert(state_, hash_.state(), keys);
+        keys_ += done.fresh;
+        return done.taken;
+    }
     insert_outcome count(bool changed) noexcept {
         keys_ += changed ? 1 : 0;
         return changed ? insert_outcome::inserted : Unchanged;

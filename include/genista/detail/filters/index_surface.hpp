@@ -7,8 +7,10 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "genista/detail/filters/index_source.hpp"
+#include "genista/detail/filters/plain_surface.hpp"
 #include "genista/detail/filters/remote_surface.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -50,6 +52,30 @@ class erasing_indexed_body : public indexed_body<Core> {
     using indexed_body<Core>::indexed_body;
     [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, index_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, index_source& source) noexcept;
+};
+
+// A filter around such a body. Surface is sourced_surface or erasing_surface of Derived, which has
+// what is its own.
+template <class Derived, class Surface, class Body>
+class indexed_filter : public plain_surface<Derived>, public Surface {
+  public:
+    // The rate kept, at most the one asked for.
+    [[nodiscard]] double rate() const noexcept { return body_.rate(); }
+    [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
+    [[nodiscard]] const hasher& hash() const noexcept { return body_.hash(); }
+
+  protected:
+    explicit indexed_filter(Body body) noexcept : body_{std::move(body)} {}
+    [[nodiscard]] bool contains(const digest& d) const noexcept { return body_.contains(d); }
+
+    Body body_;
+
+  private:
+    friend plain_surface<Derived>;
+    friend Surface;
+    friend typename Surface::sourced;
+    [[nodiscard]] Body& body() noexcept { return body_; }
+    [[nodiscard]] const Body& body() const noexcept { return body_; }
 };
 
 }  // namespace genista

@@ -28,9 +28,10 @@ class insert_surface {
     std::size_t insert(std::span<const key_view> keys) noexcept { return self().insert_many(keys); }
     std::size_t insert(std::span<const digest> digests) noexcept { return self().insert_many(digests); }
 
-  private:
-    friend Derived;
+  protected:
     insert_surface() = default;
+
+  private:
     [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
 };
 

@@ -44,9 +44,10 @@ class plain_surface {
     [[nodiscard]] std::uint64_t size() const noexcept { return self().stats().keys; }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
-  private:
-    friend Derived;
+  protected:
     plain_surface() = default;
+
+  private:
     [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
 
     template <class Key>

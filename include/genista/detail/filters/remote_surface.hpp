@@ -84,6 +84,7 @@ class erasing_calls {
 template <class Derived, class Options, class Remote>
 class sourced_surface : public learning_calls<Derived, Remote> {
   public:
+    using sourced = sourced_surface;
     using learning_calls<Derived, Remote>::insert;
     using learning_calls<Derived, Remote>::adapt;
 
