@@ -107,7 +107,7 @@ bool exercise_marked(std::span<const std::byte> bytes) {
     return true;
 }
 
-// Filters over slots or an index in R.
+// Filters over an index in R.
 template <class Filter>
 bool exercise_learning(std::span<const std::byte> bytes) {
     return judged(test::exercise_learning_snapshot<Filter>(bytes));

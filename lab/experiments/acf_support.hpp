@@ -38,7 +38,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/flat_slots.hpp"
+#include "lab/workloads/flat_index.hpp"
 #include "lab/workloads/queries.hpp"
 
 namespace genista::lab {
@@ -174,8 +174,8 @@ class support_world {
 
     std::uint64_t keys_, next_ = first_absent_key;
     memory_map store_;
-    flat_slots slots_;
-    with_slots<memory_map, flat_slots> remote_{store_, slots_};
+    flat_index index_;
+    with_index<memory_map, flat_index> remote_{store_, index_};
     std::optional<Filter> filter_;
     std::vector<unsigned char> mistaken_;
 };

@@ -5,7 +5,7 @@
 
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "lab/workloads/flat_slots.hpp"
+#include "lab/workloads/flat_index.hpp"
 #include "support/remote/counting_map.hpp"
 
 namespace genista::lab {
@@ -43,17 +43,17 @@ class records_in_memory {
     counting_map<breakable_map> counted_{store_};
 };
 
-// Slots beside them: the cuckoo family. Each slot is a read.
+// The key of each slot beside them: the cuckoo family. Each slot is a read.
 class slots_in_memory {
   public:
     static constexpr bool has_part_of_filter = true;
-    [[nodiscard]] with_slots<memory_map, flat_slots>& map() noexcept { return both_; }
-    [[nodiscard]] std::uint64_t reads() const noexcept { return slots_.reads(); }
+    [[nodiscard]] with_index<memory_map, flat_index>& map() noexcept { return both_; }
+    [[nodiscard]] std::uint64_t reads() const noexcept { return index_.reads(); }
 
   private:
     memory_map store_;
-    flat_slots slots_;
-    with_slots<memory_map, flat_slots> both_{store_, slots_};
+    flat_index index_;
+    with_index<memory_map, flat_index> both_{store_, index_};
 };
 
 // An index beside them: the filters of the two broom papers. A range of either is one read.

@@ -11,7 +11,7 @@
 #include "genista/detail/filters/cuckoo/family.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "lab/experiment.hpp"
-#include "lab/workloads/flat_slots.hpp"
+#include "lab/workloads/flat_index.hpp"
 #include "lab/workloads/trace.hpp"
 #include "support/remote/counting_map.hpp"
 
@@ -76,10 +76,10 @@ template <class Filter>
     options.fingerprint_bits = fingerprint_bits;
     options.hash = in.hash();
     options.random = repeatable(seed);
-    flat_slots slots;
-    with_slots remote{in.members(), slots};
+    flat_index index;
+    with_index remote{in.members(), index};
     Filter filter = must(Filter::build(options, remote));
-    return in.ask(filter, remote, [&] { return slots.reads(); });
+    return in.ask(filter, remote, [&] { return index.reads(); });
 }
 
 }  // namespace genista::lab

@@ -1,5 +1,5 @@
-// counting_map: wraps any R and counts the calls that would cross the network: the measure by which
-// filters are compared here.
+// counting_map: wraps any R, an index too, and counts the calls that would cross the network: the
+// measure by which filters are compared here.
 //
 // "Count remote reads first, then bits, then time": a filter with too many remote reads is slow
 // whatever its speed in memory. The wrapper changes no answer. It refers to the wrapped map, which
@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "genista/base/result.hpp"
 #include "genista/hash/key.hpp"
@@ -26,7 +27,10 @@ struct remote_counts {
     std::uint64_t key_bytes_visited = 0;  // and the bytes of their keys (digests are 16 more each)
     std::uint64_t puts = 0;
     std::uint64_t erases = 0;
-    std::uint64_t failures = 0;  // calls of any kind that returned an error
+    std::uint64_t batches = 0;          // apply, whatever the number of changes
+    std::uint64_t records_changed = 0;  // the changes of these calls
+    std::uint64_t range_erases = 0;     // erase_range
+    std::uint64_t failures = 0;         // calls of any kind that returned an error
 
     friend constexpr bool operator==(const remote_counts&, const remote_counts&) noexcept = default;
 };
@@ -65,6 +69,17 @@ class counting_map {
         }));
     }
 
+    result<void> apply(std::span<const record_change> changes) requires batched_map<R> {
+        add(batches_, 1);
+        add(records_changed_, changes.size());
+        return noted(inner_.apply(changes));
+    }
+
+    result<void> erase_range(std::uint64_t first_position, std::uint64_t last_position) requires batched_map<R> {
+        add(range_erases_, 1);
+        return noted(inner_.erase_range(first_position, last_position));
+    }
+
     [[nodiscard]] remote_counts counts() const noexcept {
         return {.range_reads = range_reads_.load(std::memory_order_relaxed),
                 .point_reads = point_reads_.load(std::memory_order_relaxed),
@@ -72,13 +87,16 @@ class counting_map {
                 .key_bytes_visited = key_bytes_visited_.load(std::memory_order_relaxed),
                 .puts = puts_.load(std::memory_order_relaxed),
                 .erases = erases_.load(std::memory_order_relaxed),
+                .batches = batches_.load(std::memory_order_relaxed),
+                .records_changed = records_changed_.load(std::memory_order_relaxed),
+                .range_erases = range_erases_.load(std::memory_order_relaxed),
                 .failures = failures_.load(std::memory_order_relaxed)};
     }
 
     // A call that is under way may be counted before or after the reset.
     void reset() noexcept {
-        for (counter* each :
-             {&range_reads_, &point_reads_, &keys_visited_, &key_bytes_visited_, &puts_, &erases_, &failures_}) {
+        for (counter* each : {&range_reads_, &point_reads_, &keys_visited_, &key_bytes_visited_, &puts_, &erases_,
+                              &batches_, &records_changed_, &range_erases_, &failures_}) {
             each->store(0, std::memory_order_relaxed);
         }
     }
@@ -112,7 +130,7 @@ class counting_map {
 
     R& inner_;
     counter range_reads_{0}, point_reads_{0}, keys_visited_{0}, key_bytes_visited_{0}, puts_{0}, erases_{0},
-        failures_{0};
+        batches_{0}, records_changed_{0}, range_erases_{0}, failures_{0};
 };
 
 }  // namespace genista

@@ -42,6 +42,10 @@ std::string_view to_string(fault_kind kind) noexcept {
             return "hang_before";
         case fault_kind::hang_after:
             return "hang_after";
+        case fault_kind::missing:
+            return "missing";
+        case fault_kind::throws:
+            return "throws";
     }
     return "unknown fault";
 }
@@ -56,6 +60,10 @@ std::string_view to_string(remote_call call) noexcept {
             return "contains";
         case remote_call::for_each:
             return "for_each";
+        case remote_call::apply:
+            return "apply";
+        case remote_call::erase_range:
+            return "erase_range";
     }
     return "unknown call";
 }
@@ -66,14 +74,17 @@ bool fits(fault_kind kind, remote_call call) noexcept {
         case fault_kind::error_after:
         case fault_kind::hang_before:
         case fault_kind::hang_after:
+        case fault_kind::throws:
             return true;
         case fault_kind::stale:
             return call == remote_call::contains || call == remote_call::for_each;
         case fault_kind::error_midway:
+            return call == remote_call::for_each || call == remote_call::erase_range;
         case fault_kind::wrong_key:
         case fault_kind::wrong_seed:
         case fault_kind::out_of_range:
         case fault_kind::duplicate:
+        case fault_kind::missing:
             return call == remote_call::for_each;
     }
     return false;
@@ -86,7 +97,7 @@ bool in_scope(fault_scope scope, remote_call call) noexcept {
         case fault_scope::reads:
             return call == remote_call::contains || call == remote_call::for_each;
         case fault_scope::writes:
-            return call == remote_call::put || call == remote_call::erase;
+            return call != remote_call::contains && call != remote_call::for_each;
         case fault_scope::ranges:
             return call == remote_call::for_each;
     }
@@ -94,11 +105,11 @@ bool in_scope(fault_scope scope, remote_call call) noexcept {
 }
 
 result<void> validate(const fault_plan& plan) noexcept {
-    const auto known = [](fault_kind kind) { return static_cast<std::size_t>(kind) < all_fault_kinds.size(); };
+    const auto known = [](fault_kind kind) { return static_cast<std::size_t>(kind) < fault_kind_count; };
     for (const fault_rule& rule : plan.rules) {
         if (!known(rule.kind)) {
             return error::make(error_code::invalid_argument, "fault_plan: a rule has kind %u, allowed are 0 to %zu",
-                               static_cast<unsigned>(rule.kind), all_fault_kinds.size() - 1);
+                               static_cast<unsigned>(rule.kind), fault_kind_count - 1);
         }
         if (static_cast<std::size_t>(rule.scope) >= call_numbers{}.in.size()) {
             return error::make(error_code::invalid_argument, "fault_plan: a rule has scope %u, allowed are 0 to %zu",
@@ -114,7 +125,7 @@ result<void> validate(const fault_plan& plan) noexcept {
     for (const fault_rate& each : plan.rates) {
         if (!known(each.kind)) {
             return error::make(error_code::invalid_argument, "fault_plan: a rate has kind %u, allowed are 0 to %zu",
-                               static_cast<unsigned>(each.kind), all_fault_kinds.size() - 1);
+                               static_cast<unsigned>(each.kind), fault_kind_count - 1);
         }
         if (!(each.rate >= 0 && each.rate <= 1)) {
             return error::make(error_code::invalid_argument, "fault_plan: the rate %g of %s is outside [0, 1]",

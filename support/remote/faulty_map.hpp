@@ -1,5 +1,5 @@
-// faulty_map: wraps any R and makes it fail, lag, return wrong records and hang by a plan, to test
-// that filters survive the faults of their store.
+// faulty_map: wraps any R, an index too, and makes it fail, lag, return wrong records, throw and
+// hang by a plan, to test that filters survive the faults of their store.
 //
 // The kinds of faults, which calls each one fits and how to script them are in fault_plan.hpp.
 // Without a plan the wrapper changes no answer; set_plan() starts the faults and counts calls from
@@ -12,6 +12,9 @@
 //
 //     journal:  [oldest ... | put a | erase b | put c ]
 //     stale_writes = 3: the answer has b, but neither a nor c
+//
+// apply and erase_range empty the journal, because what they changed is not known: a stale answer
+// reaches back to the last of them.
 //
 // A hang blocks for plan.hang and then returns error timeout. By default it really sleeps, until
 // cancel_hangs(); tests pass their own `sleep` and take no time.
@@ -32,6 +35,8 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -90,7 +95,7 @@ class faulty_map {
         if (!fault) return inner_.for_each(first_position, last_position, visit);
         if (comes_before(fault->kind)) return fail(*fault);
         if (fault->kind == fault_kind::error_midway) return break_off(*fault, first_position, last_position, visit);
-        if (fault->kind == fault_kind::error_after || fault->kind == fault_kind::hang_after) {
+        if (comes_after(fault->kind)) {
             const result<void> visited = inner_.for_each(first_position, last_position, visit);
             if (!visited) return visited.error();
             return fail(*fault);
@@ -101,6 +106,18 @@ class faulty_map {
             if (!visit(each.where, each.view())) break;
         }
         return {};
+    }
+
+    result<void> apply(std::span<const record_change> changes) requires batched_map<R> {
+        const auto fault = begin(remote_call::apply);
+        return write_many(fault, [&] { return inner_.apply(changes); });
+    }
+
+    result<void> erase_range(std::uint64_t first_position, std::uint64_t last_position) requires batched_map<R> {
+        const auto fault = begin(remote_call::erase_range);
+        const bool half = fault && fault->kind == fault_kind::error_midway && first_position <= last_position;
+        const std::uint64_t last = half ? first_position + (last_position - first_position) / 2 : last_position;
+        return write_many(fault, [&] { return inner_.erase_range(first_position, last); });
     }
 
     // Every call that hangs now returns at once (with error timeout). So do later hangs until the
@@ -151,6 +168,10 @@ class faulty_map {
         return kind == fault_kind::error_before || kind == fault_kind::hang_before;
     }
 
+    [[nodiscard]] static bool comes_after(fault_kind kind) noexcept {
+        return kind == fault_kind::error_after || kind == fault_kind::hang_after || kind == fault_kind::throws;
+    }
+
     // Numbers the call and chooses its fault.
     [[nodiscard]] std::optional<struck_fault> begin(remote_call call) noexcept {
         const std::lock_guard held{state_mutex_};
@@ -180,6 +201,7 @@ class faulty_map {
         const char* const kind = to_string(struck.kind).data();
         const char* const call = to_string(struck.call).data();
         log_event(struck, true);
+        if (struck.kind == fault_kind::throws) throw std::runtime_error{"faulty_map: thrown by the map"};
         if (struck.kind != fault_kind::hang_before && struck.kind != fault_kind::hang_after) {
             return error::make(error_code::io, "faulty_map: injected %s in call %llu (%s)", kind, number, call);
         }
@@ -223,6 +245,19 @@ class faulty_map {
             journal_.pop_front();
         }
         return outcome;
+    }
+
+    template <class Write>
+    result<void> write_many(const std::optional<struck_fault>& fault, const Write& forwarded) {
+        if (fault && comes_before(fault->kind)) return fail(*fault);
+        result<void> outcome{};
+        {
+            const std::lock_guard held{journal_mutex_};
+            journal_.clear();
+            outcome = forwarded();
+        }
+        if (!fault || !outcome) return outcome;
+        return fail(*fault);
     }
 
     result<bool> forward(remote_call call, const digest& where, key_view key) {
@@ -337,6 +372,9 @@ class faulty_map {
                 seen.insert(seen.begin() + static_cast<std::ptrdiff_t>(at), std::move(copy));
                 return true;
             }
+            case fault_kind::missing:
+                seen.erase(seen.begin() + static_cast<std::ptrdiff_t>(at));
+                return true;
             default:
                 return false;
         }

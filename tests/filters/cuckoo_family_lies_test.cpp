@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,28 +27,36 @@ cuckoo_options tight(std::uint64_t seed) {
     return test::cuckoo_made(test::cuckoo_forms<F>().back(), 70, 16, seed);
 }
 
-std::vector<std::uint64_t> occupied(memory_slots& slots) {
-    std::vector<std::uint64_t> numbers;
-    EXPECT_TRUE(slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t slot, key_view) {
-        numbers.push_back(slot);
+enum class lie_of_place : unsigned char { another_key, no_key, another_key_too, another_seed };
+
+// One slot has another key, none, or two, permanently: an operation that reads it returns an error,
+// and a change of hash functions reads all slots.
+template <class World>
+void tell(World& w, std::uint64_t place, lie_of_place lie) {
+    std::string key;
+    ASSERT_TRUE(w.plain_index.for_each(place, place, [&](const digest&, key_view held) {
+        key = held.text();
         return true;
     }));
-    return numbers;
+    if (lie != lie_of_place::another_key_too) w.replace(place, std::nullopt);
+    if (lie == lie_of_place::another_seed) {
+        ASSERT_TRUE(*w.plain_index.put(digest{place, 1}, key));
+    }
+    if (lie == lie_of_place::another_key || lie == lie_of_place::another_key_too) {
+        ASSERT_TRUE(*w.plain_index.put(digest{place, 0}, "another program's"));
+    }
 }
 
-// One slot holds another key, or none, permanently: an operation that reads it returns an error,
-// and a change of hash functions reads all slots.
 TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that_do_not_fit) {
     const auto rehashing = test::find_rehashing_insert<TypeParam>(tight<TypeParam>);
     ASSERT_TRUE(rehashing.has_value());
-    const std::optional<key_view> lies[] = {key_view{"somebody else's"}, std::nullopt};
-    for (const auto& lie : lies) {
+    for (const lie_of_place lie :
+         {lie_of_place::another_key, lie_of_place::no_key, lie_of_place::another_key_too, lie_of_place::another_seed}) {
         for (std::uint64_t which = 0; which < rehashing->key; ++which) {
             test::cuckoo_world<TypeParam> w{tight<TypeParam>(rehashing->seed)};
             for (std::uint64_t key = 0; key < rehashing->key; ++key) ASSERT_TRUE(w.insert(key));
             ASSERT_EQ(w.filter.rehashes(), 0u);
-            const slot_change change{occupied(w.plain_slots).at(which), lie};
-            ASSERT_TRUE(w.plain_slots.write_slots({&change, 1}));
+            tell(w, w.places().at(which), lie);
             const auto sound = w.filter.audit(w.truth);
             ASSERT_FALSE(sound);
             EXPECT_EQ(sound.error().code(), error_code::corrupt);
@@ -62,67 +72,101 @@ TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that
     }
 }
 
-// Answers a range read with the true slots, changed by a function of the test.
-class altered_slots {
+// Answers a range read with the true records, changed by a function of the test.
+class altered_map {
   public:
     struct record {
-        std::uint64_t slot;
+        digest place;
         std::string key;
     };
-    explicit altered_slots(memory_slots& wrapped) noexcept : inner_{wrapped} {}
+    explicit altered_map(memory_map& wrapped) noexcept : inner_{wrapped} {}
 
-    template <slot_reader Take>
-    result<bool> read_slot(std::uint64_t slot, Take&& take) {
-        return inner_.read_slot(slot, take);
-    }
-    result<void> write_slots(std::span<const slot_change> changes) { return inner_.write_slots(changes); }
-    template <slot_visitor Visit>
-    result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+    result<bool> put(const digest& where, key_view key) { return inner_.put(where, key); }
+    result<bool> erase(const digest& where, key_view key) { return inner_.erase(where, key); }
+    result<bool> contains(const digest& where, key_view key) { return inner_.contains(where, key); }
+    result<void> apply(std::span<const record_change> changes) { return inner_.apply(changes); }
+    result<void> erase_range(std::uint64_t first, std::uint64_t last) { return inner_.erase_range(first, last); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
         std::vector<record> records;
-        const auto read = inner_.for_each_slot(first, last, [&](std::uint64_t slot, key_view key) {
-            records.push_back({slot, std::string{key.text()}});
+        const auto read = inner_.for_each(first, last, [&](const digest& place, key_view key) {
+            records.push_back({place, std::string{key.text()}});
             return true;
         });
         if (alter) alter(records);
         for (const record& each : records) {
-            if (!visit(each.slot, key_view{each.key})) break;
+            if (!visit(each.place, key_view{each.key})) break;
         }
         return read;
     }
-    result<void> clear_slots(std::uint64_t first, std::uint64_t last) { return inner_.clear_slots(first, last); }
 
     std::function<void(std::vector<record>&)> alter;
 
   private:
-    memory_slots& inner_;
+    memory_map& inner_;
 };
 
 TYPED_TEST(cuckoo_family_lies, slots_outside_the_range_out_of_order_or_repeated_are_an_error) {
     test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
     for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
-    altered_slots slots{w.plain_slots};
-    with_slots remote{w.plain, slots};
+    altered_map index{w.plain_index};
+    with_index remote{w.plain, index};
     ASSERT_TRUE(w.filter.audit(remote));
-    using records = std::vector<altered_slots::record>;
+    using records = std::vector<altered_map::record>;
     const std::function<void(records&)> lies[] = {
         [](records& all) {
-            all.push_back({all.back().slot + (std::uint64_t{1} << 39), all.back().key});
+            all.push_back({digest{all.back().place.position + (std::uint64_t{1} << 39), 0}, all.back().key});
         },
         [](records& all) {
-            all.push_back({~std::uint64_t{0}, all.back().key});
+            all.push_back({digest{~std::uint64_t{0}, 0}, all.back().key});
         },
         [](records& all) {
-            all.insert(all.begin(), {0, all.back().key});
+            all.insert(all.begin(), {digest{0, 0}, all.back().key});
         },
         [](records& all) { all.push_back(all.back()); },
         [](records& all) { std::swap(all[3], all[4]); },
-        [](records& all) { std::swap(all[3].key, all[4].key); }};
+        [](records& all) { std::swap(all[3].key, all[4].key); },
+        [](records& all) { all[3].place.seed = 1; },
+        [](records& all) {
+            all.insert(all.begin() + 4, {all[3].place, all[3].key + '+'});
+        }};
     for (const auto& lie : lies) {
-        slots.alter = lie;
+        index.alter = lie;
         const auto sound = w.filter.audit(remote);
         ASSERT_FALSE(sound);
         EXPECT_EQ(sound.error().code(), error_code::corrupt) << sound.error().message();
     }
+}
+
+// Every look at one slot, too.
+TYPED_TEST(cuckoo_family_lies, a_slot_with_two_keys_or_another_seed_is_an_error_and_no_key_is_lost) {
+    test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
+    for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
+    altered_map index{w.plain_index};
+    with_index remote{w.plain, index};
+    using records = std::vector<altered_map::record>;
+    const std::function<void(records&)> lies[] = {[](records& all) {
+                                                      all.push_back({all.front().place, all.front().key + '+'});
+                                                  },
+                                                  [](records& all) { all.push_back(all.front()); },
+                                                  [](records& all) { all.front().place.seed = 1; },
+                                                  [](records& all) { ++all.front().place.position; },
+                                                  [](records& all) { --all.front().place.position; },
+                                                  [](records& all) { all.clear(); }};
+    const auto before = w.contents();
+    for (const auto& lie : lies) {
+        index.alter = [&](records& all) {
+            if (!all.empty()) lie(all);
+        };
+        const auto outcome = w.filter.insert(std::uint64_t{5}, remote);
+        ASSERT_FALSE(outcome) << "a wrong record was accepted";
+        EXPECT_EQ(outcome.error().code(), error_code::corrupt) << outcome.error().message();
+        EXPECT_EQ(w.contents(), before);
+    }
+    EXPECT_EQ(*w.filter.insert(std::uint64_t{5}, w.truth), insert_outcome::already_present);
+    w.scan();
+    w.audit();
+    EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
 // Answers every range read with each record of the whole map: true records, outside of the range.
@@ -145,12 +189,12 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_refuses_records_repeated_outside_the_ra
         ASSERT_TRUE(plain.put((*options.hash)(key), integer_key{key}.view()));
         ASSERT_TRUE(boundless.put((*options.hash)(key), integer_key{key}.view()));
     }
-    memory_slots slots;
-    with_slots good{plain, slots};
+    memory_map index;
+    with_index good{plain, index};
     auto filter = TypeParam::build(options, good);
     ASSERT_TRUE(filter);
     const auto refuses = [&](auto& map) {
-        with_slots remote{map, slots};
+        with_index remote{map, index};
         const auto laid = filter->rebuild(remote);
         return !laid && laid.error().code() == error_code::corrupt;
     };
@@ -183,8 +227,8 @@ class changing_map : public memory_map {
 TYPED_TEST(cuckoo_family_lies, a_rebuild_leaves_out_keys_erased_or_inserted_between_its_two_reads) {
     const cuckoo_options options = tight<TypeParam>(1);
     changing_map map;
-    memory_slots slots;
-    with_slots remote{map, slots};
+    memory_map index;
+    with_index remote{map, index};
     const auto where = [&](std::uint64_t key) { return (*options.hash)(key); };
     for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(map.put(where(key), integer_key{key}.view()));
     map.change = [&] {
@@ -207,10 +251,10 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_leaves_out_keys_erased_or_inserted_betw
 }
 
 TYPED_TEST(cuckoo_family_lies, a_rebuild_writes_all_slots_that_were_in_doubt) {
-    for (const slot_fault fault : {slot_fault::error_before, slot_fault::error_after}) {
+    for (const fault_kind fault : {fault_kind::error_before, fault_kind::error_after}) {
         test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
         for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
-        w.faulty_half.set_plan({.rules = {{fault, slot_call::write_slots, 0, 0}}});
+        ASSERT_TRUE(w.faulty_index.set_plan({.rules = {fault_rule::once(fault, 0, fault_scope::writes)}}));
         ASSERT_FALSE(w.filter.erase(std::uint64_t{5}, w.remote));
         ASSERT_TRUE(w.filter.rebuild(w.remote));
         w.put(1'000);

@@ -83,7 +83,7 @@ TYPED_TEST(cuckoo_family_model, with_faults_and_wrong_answers_no_key_is_lost_and
         }
     }
     EXPECT_GT(failures, 300u);
-    EXPECT_GT(struck, 300u) << "faults of the slots";
+    EXPECT_GT(struck, 300u) << "faults of the index";
     EXPECT_GT(audits, 300u);
 }
 
@@ -91,34 +91,30 @@ TYPED_TEST(cuckoo_family_model, with_faults_and_wrong_answers_no_key_is_lost_and
 TYPED_TEST(cuckoo_family_model, every_call_of_an_operation_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
-        for (const slot_fault fault : all_slot_faults) {
-            for (const slot_call call :
-                 {slot_call::read_slot, slot_call::write_slots, slot_call::for_each_slot, slot_call::clear_slots}) {
-                if (!fits(fault, call)) continue;
-                for (std::uint64_t number = 0;; ++number) {
-                    test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, 30, 14, 11), 1'000};
-                    for (std::uint64_t key = 0; key < 25; ++key) (void)w.insert(key);
-                    const auto absent_key = w.find_false_positive();
-                    ASSERT_TRUE(absent_key.has_value());
-                    // This makes cuckoo_world expect faults; no fault happens by chance.
-                    w.set_faults(1e-300);
-                    w.faulty_half.set_plan({.rules = {{fault, call, number, number, number % 4}}});
-                    w.adapt(*absent_key);
-                    for (std::uint64_t key = 25; key < 30; ++key) (void)w.insert(key);
-                    (void)w.rebuild();
-                    w.erase(3);
-                    w.forget(4);
-                    w.scan();
-                    const bool happened = w.faulty_half.struck() > 0 || w.faulty_half.calls(call) > number;
-                    struck += w.faulty_half.struck();
-                    w.set_faults(0);
-                    (void)w.insert(100);
-                    w.scan();
-                    w.audit();
-                    ASSERT_TRUE(w.wrong.empty()) << w.text() << "fault " << static_cast<int>(fault) << " in call "
-                                                 << number << " of kind " << static_cast<int>(call);
-                    if (!happened) break;
-                }
+        for (const fault_kind fault : test::index_faults) {
+            for (std::uint64_t number = 0;; ++number) {
+                test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, 30, 14, 11), 1'000};
+                for (std::uint64_t key = 0; key < 25; ++key) (void)w.insert(key);
+                const auto absent_key = w.find_false_positive();
+                ASSERT_TRUE(absent_key.has_value());
+                // This makes cuckoo_world expect faults; no fault happens by chance.
+                w.set_faults(1e-300);
+                ASSERT_TRUE(w.faulty_index.set_plan(
+                    {.rules = {fault_rule::once(fault, number, fault_scope::every_call, number % 4)}}));
+                w.adapt(*absent_key);
+                for (std::uint64_t key = 25; key < 30; ++key) (void)w.insert(key);
+                (void)w.rebuild();
+                w.erase(3);
+                w.forget(4);
+                w.scan();
+                const fault_counts seen = w.faulty_index.counts();
+                struck += seen.injected();
+                w.set_faults(0);
+                (void)w.insert(100);
+                w.scan();
+                w.audit();
+                ASSERT_TRUE(w.wrong.empty()) << w.text() << to_string(fault) << " in call " << number;
+                if (seen.calls <= number) break;
             }
         }
     }

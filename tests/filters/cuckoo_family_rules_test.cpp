@@ -1,5 +1,5 @@
 // What a false positive changes in each filter of the cuckoo family, exactly as in [acf §2.3-2.5].
-// R's slots show where the keys are.
+// R's index shows where the keys are.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "filters/cuckoo_family_filters.hpp"
-#include "support/remote/counting_slots.hpp"
+#include "support/remote/counting_map.hpp"
 #include "tests/support/cuckoo_world.hpp"
 
 namespace genista::cuckoo_family_rules_test {
@@ -17,10 +17,10 @@ namespace {
 
 // Which key is in which slot, without the generation.
 using places = std::map<std::string, std::uint64_t>;
-places places_in(memory_slots& slots) {
+places places_in(const memory_map& index) {
     places found;
-    EXPECT_TRUE(slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t number, key_view key) {
-        EXPECT_TRUE(found.emplace(key.text(), number & ((std::uint64_t{1} << 40) - 1)).second)
+    EXPECT_TRUE(index.for_each(0, ~std::uint64_t{0}, [&](const digest& place, key_view key) {
+        EXPECT_TRUE(found.emplace(key.text(), place.position & ((std::uint64_t{1} << 40) - 1)).second)
             << "one key in two slots";
         return true;
     }));
@@ -50,8 +50,8 @@ unsigned table_of(const Filter& filter, std::uint64_t slot) {
 TEST(plain_rule, adapts_nothing_and_reports_unfixed) {
     test::cuckoo_world<cuckoo_filter> w{test::cuckoo_made({4, 1, 0.95}, 100, 6)};
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
-    counting_slots counted{w.plain_slots};
-    with_slots remote{w.plain, counted};
+    counting_map counted{w.plain_index};
+    with_index remote{w.plain, counted};
     const auto before = w.contents();
     for (int i = 0; i < 100; ++i) {
         const std::uint64_t absent_key = *w.find_false_positive();
@@ -59,7 +59,7 @@ TEST(plain_rule, adapts_nothing_and_reports_unfixed) {
         EXPECT_TRUE(w.filter.may_contain(absent_key));
     }
     EXPECT_EQ(w.contents(), before);
-    EXPECT_EQ(counted.counts().writes, 0u);
+    EXPECT_EQ(counted.counts().batches, 0u);
     EXPECT_EQ(w.filter.stats().adapts, 0u);
 }
 
@@ -71,9 +71,9 @@ TEST(cuckooing_rule, moves_the_key_that_collided_to_its_next_table) {
     int single = 0;
     for (int i = 0; i < 300; ++i) {
         const std::uint64_t absent_key = *w.find_false_positive();
-        const places before = places_in(w.plain_slots);
+        const places before = places_in(w.plain_index);
         w.adapt(absent_key);
-        const std::vector<move> moved = moves_between(before, places_in(w.plain_slots));
+        const std::vector<move> moved = moves_between(before, places_in(w.plain_index));
         ASSERT_FALSE(moved.empty());
         bool to_the_next = false;
         for (const move& each : moved) {
@@ -101,14 +101,14 @@ TEST(cuckooing_rule, displaces_the_key_in_that_slot_and_inserts_it_again) {
     int displaced = 0, new_functions = 0;
     for (int i = 0; i < 200; ++i) {
         const std::uint64_t absent_key = *w.find_false_positive();
-        const places before = places_in(w.plain_slots);
+        const places before = places_in(w.plain_index);
         const std::uint64_t rehashes = w.filter.rehashes();
         w.adapt(absent_key);
         if (w.filter.rehashes() != rehashes) {
             ++new_functions;
             continue;
         }
-        const std::vector<move> moved = moves_between(before, places_in(w.plain_slots));
+        const std::vector<move> moved = moves_between(before, places_in(w.plain_index));
         bool to_the_next = moved.empty();  // no free slot: the false positive stays
         for (const move& each : moved) {
             to_the_next = to_the_next || table_of(w.filter, each.to) == (table_of(w.filter, each.from) + 1) % 4;
@@ -132,9 +132,9 @@ TYPED_TEST_SUITE(cyclic_rule, cyclic_filters, test::cuckoo_names);
 TYPED_TEST(cyclic_rule, chooses_the_next_fingerprint_and_writes_nothing_to_the_store) {
     test::cuckoo_world<TypeParam> w{test::cuckoo_made({4, 1, 0.95}, 100, 6)};
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
-    counting_slots counted{w.plain_slots};
-    with_slots remote{w.plain, counted};
-    const places before = places_in(w.plain_slots);
+    counting_map counted{w.plain_index};
+    with_index remote{w.plain, counted};
+    const places before = places_in(w.plain_index);
     int fixed = 0;
     for (int i = 0; i < 100; ++i) {
         const std::uint64_t absent_key = *w.find_false_positive();
@@ -147,10 +147,10 @@ TYPED_TEST(cyclic_rule, chooses_the_next_fingerprint_and_writes_nothing_to_the_s
         ASSERT_TRUE(w.wrong.empty()) << w.text();
     }
     EXPECT_GT(fixed, 85) << "another fingerprint collides again once in 63 times, and in other slots";
-    EXPECT_EQ(counted.counts().writes, 0u);
-    EXPECT_EQ(places_in(w.plain_slots), before);
-    EXPECT_GE(counted.counts().point_reads, 100u);
-    EXPECT_LE(counted.counts().point_reads, 130u) << "one read per slot that collided";
+    EXPECT_EQ(counted.counts().batches, 0u);
+    EXPECT_EQ(places_in(w.plain_index), before);
+    EXPECT_GE(counted.counts().range_reads, 100u);
+    EXPECT_LE(counted.counts().range_reads, 130u) << "one read per slot that collided";
     EXPECT_EQ(w.filter.stats().adapts, 100u);
     w.audit();
     EXPECT_TRUE(w.wrong.empty()) << w.text();
@@ -195,10 +195,10 @@ TEST(swapping_rule, swaps_the_key_with_another_of_its_bin) {
         std::set<std::uint64_t> distances;
         for (int i = 0; i < 300; ++i) {
             const std::uint64_t absent_key = *w.find_false_positive();
-            const places before = places_in(w.plain_slots);
+            const places before = places_in(w.plain_index);
             const std::uint64_t reads = w.filter.stats().remote_reads;
             w.adapt(absent_key);
-            const std::vector<move> moved = moves_between(before, places_in(w.plain_slots));
+            const std::vector<move> moved = moves_between(before, places_in(w.plain_index));
             ASSERT_FALSE(moved.empty());
             for (const move& each : moved) {
                 EXPECT_EQ(each.from / bin_slots, each.to / bin_slots) << "another bin";

@@ -9,19 +9,19 @@
 
 #include "filters/cuckoo_family_filters.hpp"
 #include "genista/format/sink.hpp"
-#include "support/remote/counting_slots.hpp"
+#include "support/remote/counting_map.hpp"
 #include "tests/support/cuckoo_world.hpp"
 #include "tests/support/every_isa.hpp"
 
 namespace genista::cuckoo_family_test {
 namespace {
 
-using both_halves = with_slots<memory_map, memory_slots>;
+using both_halves = with_index<memory_map, memory_map>;
 
 template <class F>
 class cuckoo_family : public testing::Test {
     static_assert(membership_filter<F> && sized_filter<F> && adaptive_filter<F, both_halves>);
-    static_assert(!local_filter<F> && !adaptive_filter<F, memory_map>, "it needs slots");
+    static_assert(!local_filter<F> && !adaptive_filter<F, memory_map>, "it needs an index");
     static_assert(savable_filter<F> == std::is_same_v<F, cuckooing_filter>, "the others are in papers/");
 };
 TYPED_TEST_SUITE(cuckoo_family, test::cuckoo_family, test::cuckoo_names);
@@ -253,16 +253,18 @@ TYPED_TEST(cuckoo_family, forget_removes_a_key_the_store_has_erased_and_keeps_on
 }
 
 TYPED_TEST(cuckoo_family, an_erase_that_could_not_finish_is_finished_by_adapt) {
-    using rule = slot_fault_plan::rule;
-    for (const rule& fault : {rule{slot_fault::error_before, slot_call::read_slot, 0, 0},
-                              rule{slot_fault::missing, slot_call::read_slot, 0, 0},
-                              rule{slot_fault::wrong_key, slot_call::read_slot, 0, 0},
-                              rule{slot_fault::error_before, slot_call::write_slots, 0, 0},
-                              rule{slot_fault::error_after, slot_call::write_slots, 0, 0},
-                              rule{slot_fault::throws, slot_call::write_slots, 0, 0}}) {
+    for (const fault_rule& fault : {fault_rule::once(fault_kind::error_before, 0, fault_scope::ranges),
+                                    fault_rule::once(fault_kind::missing, 0, fault_scope::ranges),
+                                    fault_rule::once(fault_kind::wrong_key, 0, fault_scope::ranges),
+                                    fault_rule::once(fault_kind::wrong_seed, 0, fault_scope::ranges),
+                                    fault_rule::once(fault_kind::out_of_range, 0, fault_scope::ranges),
+                                    fault_rule::once(fault_kind::duplicate, 0, fault_scope::ranges),
+                                    fault_rule::once(fault_kind::error_before, 0, fault_scope::writes),
+                                    fault_rule::once(fault_kind::error_after, 0, fault_scope::writes),
+                                    fault_rule::once(fault_kind::throws, 0, fault_scope::writes)}) {
         test::cuckoo_world<TypeParam> w{small<TypeParam>()};
         for (std::uint64_t key = 0; key < 50; ++key) ASSERT_TRUE(w.insert(key));
-        w.faulty_half.set_plan({.rules = {fault}});
+        ASSERT_TRUE(w.faulty_index.set_plan({.rules = {fault}}));
         EXPECT_FALSE(w.filter.erase(std::uint64_t{5}, w.remote));
         EXPECT_FALSE(*w.plain.contains(w.filter.hash()(5u), integer_key{5u}.view())) << "R has committed";
         EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5})) << "a failed call changed nothing";
@@ -274,13 +276,13 @@ TYPED_TEST(cuckoo_family, an_erase_that_could_not_finish_is_finished_by_adapt) {
 }
 
 TYPED_TEST(cuckoo_family, a_write_with_an_unknown_outcome_is_repeated_by_the_next_change) {
-    using rule = slot_fault_plan::rule;
-    for (const slot_fault fault : {slot_fault::error_before, slot_fault::error_after, slot_fault::throws}) {
+    for (const fault_kind fault : {fault_kind::error_before, fault_kind::error_after, fault_kind::throws}) {
         test::cuckoo_world<TypeParam> w{small<TypeParam>()};
         for (std::uint64_t key = 0; key < 20; ++key) ASSERT_TRUE(w.insert(key));
         w.put(77);
         // The insert fails, and so do the first two attempts to repeat its write.
-        w.faulty_half.set_plan({.rules = {rule{fault, slot_call::write_slots, 0, 2}}});
+        ASSERT_TRUE(w.faulty_index.set_plan(
+            {.rules = {{.kind = fault, .first_call = 0, .last_call = 2, .scope = fault_scope::writes}}}));
         EXPECT_FALSE(w.filter.insert(std::uint64_t{77}, w.remote));
         EXPECT_FALSE(w.filter.may_contain(std::uint64_t{77}));
         w.take_out(77);
@@ -298,16 +300,8 @@ TYPED_TEST(cuckoo_family, a_wrong_key_in_a_slot_is_an_error_and_no_key_is_lost) 
     test::cuckoo_world<TypeParam> w{small<TypeParam>(30, 16)};
     for (std::uint64_t key = 0; key < 25; ++key) ASSERT_TRUE(w.insert(key));
     const auto before = w.contents();
-    // Another program writes to the filter's slots: a wrong key in each, permanently.
-    std::vector<std::uint64_t> numbers;
-    ASSERT_TRUE(w.plain_slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t slot, key_view) {
-        numbers.push_back(slot);
-        return true;
-    }));
-    for (const std::uint64_t slot : numbers) {
-        const slot_change other{slot, "somebody else's"};
-        ASSERT_TRUE(w.plain_slots.write_slots({&other, 1}));
-    }
+    // A wrong key in each slot, permanently.
+    for (const std::uint64_t place : w.places()) w.replace(place, "another program's");
     EXPECT_EQ(w.filter.audit(w.truth).error().code(), error_code::corrupt);
     std::uint64_t refused = 0;
     for (std::uint64_t key = 0; key < 30; ++key) {  // some fill the table, some need new hash functions: none is lost
@@ -342,7 +336,7 @@ TEST(cuckooing, a_loaded_filter_answers_and_changes_only_after_a_rebuild) {
     EXPECT_FALSE(loaded->adapt(std::uint64_t{5}, w.truth));
     EXPECT_FALSE(loaded->forget("x", w.truth));
     w.take_out(1'000);
-    EXPECT_TRUE(loaded->audit(w.truth)) << "stored keys are answered maybe; slots are not compared";
+    EXPECT_TRUE(loaded->audit(w.truth)) << "stored keys are answered maybe; the index is not compared";
     ASSERT_TRUE(loaded->rebuild(w.truth));
     w.put(1'000);
     EXPECT_EQ(*loaded->insert(std::uint64_t{1'000}, w.truth), insert_outcome::inserted);
@@ -352,8 +346,7 @@ TEST(cuckooing, a_loaded_filter_answers_and_changes_only_after_a_rebuild) {
 TYPED_TEST(cuckoo_family, build_takes_all_keys_of_the_store) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>(2'000, 8)};
     for (std::uint64_t key = 0; key < 2'000; ++key) w.put(key);
-    const slot_change left_over{12'345, "of a former filter"};
-    ASSERT_TRUE(w.plain_slots.write_slots({&left_over, 1}));
+    w.replace(12'345, "of a former filter");
     cuckoo_options options = small<TypeParam>(2'000, 8);
     const auto built = TypeParam::build(options, w.truth);
     ASSERT_TRUE(built) << built.error().message();
@@ -381,17 +374,18 @@ TYPED_TEST(cuckoo_family, a_moved_filter_answers_as_before) {
 TYPED_TEST(cuckoo_family, an_insert_with_room_costs_one_write_and_no_read) {
     cuckoo_options options = small<TypeParam>(1'000, 16);
     test::cuckoo_world<TypeParam> w{options};
-    counting_slots counted{w.plain_slots};
-    with_slots remote{w.plain, counted};
+    counting_map counted{w.plain_index};
+    with_index remote{w.plain, counted};
     for (std::uint64_t key = 0; key < 100; ++key) {
         w.put(key);
         ASSERT_EQ(*w.filter.insert(key, remote), insert_outcome::inserted);
     }
-    EXPECT_EQ(counted.counts().writes, 100u);
-    EXPECT_EQ(counted.counts().slots_changed, 100u);
-    EXPECT_EQ(counted.counts().point_reads, w.filter.stats().remote_reads);
-    EXPECT_LE(counted.counts().point_reads, 2u) << "a tenth full: hardly any slot is taken";
-    EXPECT_EQ(counted.counts().clears, 1u) << "before the first change: the slots of a former filter";
+    EXPECT_EQ(counted.counts().batches, 100u);
+    EXPECT_EQ(counted.counts().records_changed, 100u);
+    EXPECT_EQ(counted.counts().range_reads, w.filter.stats().remote_reads);
+    EXPECT_LE(counted.counts().range_reads, 2u) << "a tenth full: hardly any slot is taken";
+    EXPECT_EQ(counted.counts().range_erases, 1u) << "before the first change: the index of a former filter";
+    EXPECT_EQ(counted.counts().puts + counted.counts().erases + counted.counts().point_reads, 0u);
 }
 
 }  // namespace

@@ -25,7 +25,6 @@
 #include "genista/oracles/exact_oracle.hpp"
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "tests/support/daisy_classes.hpp"
 #include "tests/support/snapshot_damage.hpp"
 
@@ -38,7 +37,6 @@ namespace {
 // compiler is the test.
 
 using indexed = with_index<memory_map, memory_map>;
-using slotted = with_slots<memory_map, memory_slots>;
 
 // Of the surface that all of them have, whatever a key of theirs is.
 template <class F>
@@ -77,7 +75,7 @@ template <class F, class R>
 constexpr bool is_adaptive =
     counted<F>&& membership_filter<F>&& adaptive_filter<F, R> && !local_filter<F> && !clearable_filter<F>;
 static_assert(is_adaptive<broom_filter, memory_map> && is_adaptive<cascade_filter, indexed> &&
-              is_adaptive<cuckooing_filter, slotted>);
+              is_adaptive<cuckooing_filter, indexed>);
 static_assert(sized_filter<broom_filter> && sized_filter<cuckooing_filter>);
 static_assert(counted<adaptive_bloom_filter> && membership_filter<adaptive_bloom_filter> &&
                   !clearable_filter<adaptive_bloom_filter> && !adaptive_filter<adaptive_bloom_filter, indexed>,

@@ -24,7 +24,6 @@
 #include "genista/filters/succinct_set.hpp"
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "tests/support/snapshot_damage.hpp"
 
 namespace genista::golden_test {
@@ -57,11 +56,6 @@ mistakes mistakes_of(const Filter& filter) {
     return found;
 }
 
-template <class Filter, class R>
-concept learns_over = requires(Filter& filter, R& remote) {
-    filter.adapt(std::uint64_t{1}, remote);
-};
-
 template <local_filter Filter>
 void fill_golden(Filter& filter) {
     for (std::uint64_t i = 0; i < members; ++i) {
@@ -82,13 +76,7 @@ constexpr std::uint64_t asked<cascade_filter> = 500;
 template <class Filter>
 void fill_golden(Filter& filter) {
     memory_map map, index;
-    memory_slots slots;
-    auto remote = [&] {
-        if constexpr (learns_over<Filter, with_index<memory_map, memory_map>>)
-            return with_index{map, index};
-        else
-            return with_slots{map, slots};
-    }();
+    with_index remote{map, index};
     for (std::uint64_t i = 0; i < members; ++i) {
         for (const std::string& key : {std::string{integer_key{i}.view().text()}, text_key(i)}) {
             ASSERT_TRUE(map.put(filter.hash()(key), key));

@@ -17,7 +17,6 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "tests/support/counting_hash.hpp"
 #include "tests/support/daisy_classes.hpp"
 
@@ -35,8 +34,6 @@ std::string name(std::uint64_t number) {
 // Everything that some filter asks of R.
 struct full_remote {
     memory_map records, places;
-    memory_slots slots;
-    with_slots<memory_map, memory_slots> slotted{records, slots};
     with_index<memory_map, memory_map> indexed{records, places};
 };
 
@@ -74,7 +71,7 @@ struct made_of<cuckooing_filter> {
         return *cuckooing_filter::make(
             {.capacity = 4'000, .fingerprint_bits = 5, .hash = hash, .random = repeatable(7)});
     }
-    static auto& remote(full_remote& all) { return all.slotted; }
+    static auto& remote(full_remote& all) { return all.indexed; }
     static bool hashes_anew(const cuckooing_filter& filter) { return filter.rehashes() != 0; }
 };
 using daisy = daisy_broom_filter<scripted_oracle>;

@@ -28,13 +28,11 @@
 #include "genista/oracles/exact_oracle.hpp"
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 
 namespace genista::test::key_arguments_test {
 namespace {
 
 using indexed = with_index<memory_map, memory_map>;
-using slotted = with_slots<memory_map, memory_slots>;
 using guard_type = guarded<broom_filter, memory_store>;
 
 template <class F, class Key>
@@ -171,8 +169,8 @@ static_assert(adaptive_takes_keys_alone<broom_filter, memory_map>());
 static_assert(adaptive_takes_keys_alone<daisy_broom_filter<exact_oracle>, memory_map>());
 static_assert(adaptive_takes_keys_alone<cascade_filter, indexed>());
 static_assert(adaptive_takes_keys_alone<adaptive_bloom_filter, indexed>());
-static_assert(adaptive_takes_keys_alone<cuckooing_filter, slotted>());
-static_assert(adaptive_filter<broom_filter, memory_map> && adaptive_filter<cuckooing_filter, slotted>);
+static_assert(adaptive_takes_keys_alone<cuckooing_filter, indexed>());
+static_assert(adaptive_filter<broom_filter, memory_map> && adaptive_filter<cuckooing_filter, indexed>);
 static_assert(guards<guard_type>(are_keys{}) && !guards_any<guard_type>(are_none{}));
 static_assert(!gets_pairs<guard_type>);
 

@@ -12,8 +12,9 @@
 
 #include "filters/cuckoo_family_filters.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
+#include "genista/remote/indexed.hpp"
+#include "genista/remote/memory_map.hpp"
 #include "tests/support/cascade_world.hpp"
-#include "tests/support/learning_snapshot_exercise.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
@@ -26,8 +27,8 @@ struct shared_filter {
     static constexpr bool erases = !std::same_as<Filter, adaptive_bloom_filter>;
     static constexpr bool may_be_full = std::same_as<Filter, cuckooing_filter>;
 
-    test::remote_beside<Filter> beside;
-    decltype(beside.remote()) remote = beside.remote();
+    memory_map map, index;
+    with_index<memory_map, memory_map> remote{map, index};
     Filter filter;
     std::atomic<std::uint64_t> denied{0}, failed{0}, fixed{0};
 
@@ -35,10 +36,10 @@ struct shared_filter {
     explicit shared_filter(const Options& options) : filter{*Filter::make(options)} {}
 
     void put(std::uint64_t key) {
-        if (!beside.map.put(filter.hash()(key), integer_key{key}.view())) ++failed;
+        if (!map.put(filter.hash()(key), integer_key{key}.view())) ++failed;
     }
     void take_out(std::uint64_t key) {
-        if (!beside.map.erase(filter.hash()(key), integer_key{key}.view())) ++failed;
+        if (!map.erase(filter.hash()(key), integer_key{key}.view())) ++failed;
     }
     // False: the filter is full.
     bool insert(std::uint64_t key) {

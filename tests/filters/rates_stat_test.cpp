@@ -13,8 +13,8 @@
 #include "filters/cuckoo_family_filters.hpp"
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/bloomier.hpp"
+#include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
@@ -147,9 +147,8 @@ Filter filled(std::uint64_t capacity, unsigned bits, std::uint64_t keys, std::ui
     options.fingerprint_bits = bits;
     options.hash = hasher{hash_key::from_seed(bits)};
     options.random = repeatable(bits);
-    memory_map map;
-    memory_slots slots;
-    with_slots remote{map, slots};
+    memory_map map, index;
+    with_index remote{map, index};
     for (std::uint64_t key = 0; key < keys; ++key) {
         EXPECT_TRUE(map.put((*options.hash)(key), integer_key{key}.view()));
     }

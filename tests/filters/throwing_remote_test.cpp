@@ -21,7 +21,6 @@
 #include "genista/guard/guarded.hpp"
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "tests/support/daisy_classes.hpp"
 
 namespace genista::test::throwing_remote_test {
@@ -70,38 +69,18 @@ class throwing_map {
         fuse_->burn();
         return records_.for_each(first, last, visit);
     }
+    result<void> apply(std::span<const record_change> changes) {
+        fuse_->burn();
+        return records_.apply(changes);
+    }
+    result<void> erase_range(std::uint64_t first, std::uint64_t last) {
+        fuse_->burn();
+        return records_.erase_range(first, last);
+    }
 
   private:
     fuse* fuse_;
     memory_map records_;
-};
-
-class throwing_slots {
-  public:
-    explicit throwing_slots(fuse& burns) : fuse_{&burns} {}
-
-    template <slot_reader Take>
-    result<bool> read_slot(std::uint64_t slot, Take&& take) {
-        fuse_->burn();
-        return slots_.read_slot(slot, take);
-    }
-    result<void> write_slots(std::span<const slot_change> changes) {
-        fuse_->burn();
-        return slots_.write_slots(changes);
-    }
-    template <slot_visitor Visit>
-    result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        fuse_->burn();
-        return slots_.for_each_slot(first, last, visit);
-    }
-    result<void> clear_slots(std::uint64_t first, std::uint64_t last) {
-        fuse_->burn();
-        return slots_.clear_slots(first, last);
-    }
-
-  private:
-    fuse* fuse_;
-    memory_slots slots_;
 };
 
 constexpr std::uint64_t stored = 400, capacity = 1'000;
@@ -153,16 +132,6 @@ struct of_index {
     with_index<throwing_map, throwing_map> remote{records, index};
     filter f = *filter::make(options_of<Options>());
     result<filter> build() { return filter::build(options_of<Options>(), remote); }
-};
-
-struct of_cuckooing {
-    using filter = cuckooing_filter;
-    fuse burns{};
-    throwing_map records{burns};
-    throwing_slots slots{burns};
-    with_slots<throwing_map, throwing_slots> remote{records, slots};
-    filter f = *filter::make(options_of<cuckoo_options>());
-    result<filter> build() { return filter::build(options_of<cuckoo_options>(), remote); }
 };
 
 template <class World>
@@ -223,8 +192,9 @@ std::optional<error> error_of(const result<T>& outcome) {
     return outcome.error();
 }
 
-using worlds = testing::Types<of_broom, of_daisy_broom, of_index<cascade_filter, cascade_options>,
-                              of_index<adaptive_bloom_filter, adaptive_bloom_options>, of_cuckooing>;
+using worlds =
+    testing::Types<of_broom, of_daisy_broom, of_index<cascade_filter, cascade_options>,
+                   of_index<adaptive_bloom_filter, adaptive_bloom_options>, of_index<cuckooing_filter, cuckoo_options>>;
 TYPED_TEST_SUITE(throwing_remote, worlds);
 
 constexpr auto all_keys = [](std::uint64_t) { return true; };

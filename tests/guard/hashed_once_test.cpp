@@ -16,8 +16,8 @@
 #include "genista/filters/with_oracle.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
-#include "genista/remote/memory_slots.hpp"
-#include "support/guard/slotted_store.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/guard/indexed_store.hpp"
 #include "tests/support/counting_hash.hpp"
 #include "tests/support/daisy_classes.hpp"
 
@@ -126,8 +126,8 @@ TEST(hashed_once, with_filters_that_ask_an_oracle) {
 TEST(hashed_once, with_a_filter_of_the_cuckoo_family) {
     counting_hash counting;
     memory_store records{counting.hash()};
-    memory_slots slots;
-    slotted_store store{records, slots};
+    memory_map index;
+    indexed_store store{records, index};
     guarded users{*cuckooing_filter::make({.capacity = 4'000, .hash = counting.hash(), .random = repeatable(7)}),
                   store};
     expect_one_hash_a_call(counting, users, 2'000);

@@ -473,7 +473,7 @@ TEST(faulty_map, refuses_an_invalid_plan_and_keeps_the_old_one) {
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::error_before, 0)}}));
     const std::vector<std::pair<fault_plan, std::string>> bad = {
         {{.rules = {{.first_call = 5, .last_call = 4}}}, "call 5"},
-        {{.rules = {{.kind = static_cast<fault_kind>(10)}}}, "kind 10"},
+        {{.rules = {{.kind = static_cast<fault_kind>(fault_kind_count)}}}, "kind 12"},
         {{.rules = {{.scope = static_cast<fault_scope>(4)}}}, "scope 4"},
         {{.rates = {{static_cast<fault_kind>(255), 0.1}}}, "kind 255"},
         {{.rates = {{fault_kind::stale, -0.5}}}, "-0.5"},

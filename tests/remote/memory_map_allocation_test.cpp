@@ -1,5 +1,5 @@
-// Without memory: each allocation of each put fails once, and the map stays as it was. bytes() is
-// exactly what was allocated. The same for slots.
+// Without memory: each allocation of each put and of each batch fails once, and the map stays as it
+// was. bytes() is exactly what was allocated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "remote/remote_support.hpp"
 #include "support/remote/counting_map.hpp"
 #include "support/remote/faulty_map.hpp"
@@ -136,42 +135,60 @@ TEST(faulty_map_allocation, a_fault_without_memory_is_reported_as_out_of_memory)
     EXPECT_GE(failures, 20u);
 }
 
-TEST(memory_slots_allocation, a_write_without_memory_is_an_error_and_changes_nothing) {
-    memory_slots slots;
-    std::uint64_t failed_writes = 0;
+TEST(memory_map_allocation, a_batch_without_memory_is_an_error_and_changes_nothing) {
+    basic_memory_map<2, 4> map;
+    std::uint64_t failed_batches = 0;
     for (std::uint64_t round = 0; round < 100; ++round) {
-        // New pages, changed slots and emptied ones in one write, with keys too long to fit into a
-        // string without an allocation.
+        // New records, records that change place and records that go in one batch, with keys that
+        // need an allocation of their own.
         const std::string key = "a key that needs memory of its own, number " + std::to_string(round);
-        const std::vector<slot_change> changes = {{64 * round, key_view{key}},
-                                                  {round, key_view{key}},
-                                                  {64 * (round / 2), std::nullopt},
-                                                  {1'000'000 + 64 * round, key_view{key}}};
-        const slot_contents before = slots_between(slots, 0, last_position);
+        const std::string former = "a key that needs memory of its own, number " + std::to_string(round / 2);
+        const std::vector<record_change> changes = {{digest{64 * round, 0}, key_view{key}},
+                                                    {digest{round, 0}, key_view{key}},
+                                                    {digest{64 * (round / 2), 0}, key_view{former}, false},
+                                                    {digest{1'000'000 + 64 * round, 0}, key_view{key}}};
+        const std::vector<record> before = read_all(map);
         for (std::uint64_t allowed = 0;; ++allowed) {
             result<void> outcome{};
             bool failed = false;
             {
                 const failing_allocations armed{allowed};
-                outcome = slots.write_slots(changes);
+                outcome = map.apply(changes);
                 failed = armed.failed();
             }
             ASSERT_EQ(outcome.has_value(), !failed);
             if (!failed) break;
-            ++failed_writes;
+            ++failed_batches;
             ASSERT_EQ(outcome.error().code(), error_code::out_of_memory);
-            ASSERT_EQ(slots_between(slots, 0, last_position), before);
+            ASSERT_EQ(read_all(map), before);
+            const auto valid = map.audit();
+            ASSERT_TRUE(valid) << valid.error().message();
         }
-        ASSERT_EQ(read_slot(slots, 1'000'000 + 64 * round), key);
+        ASSERT_TRUE(*map.contains(digest{1'000'000 + 64 * round, 0}, key));
     }
-    EXPECT_GE(failed_writes, 400u);
+    EXPECT_GE(failed_batches, 400u);
 }
 
-TEST(memory_slots_allocation, a_key_longer_than_any_memory_is_out_of_memory_and_no_exception) {
-    memory_slots slots;
+TEST(memory_map_allocation, a_range_erase_needs_no_memory) {
+    basic_memory_map<2, 4> map;
+    for (std::uint64_t index = 0; index < 600; ++index) {
+        const record next = scripted(index);
+        ASSERT_TRUE(*map.put(next.where, next.key));
+    }
+    for (std::uint64_t position = 0; position <= 16; ++position) {
+        const failing_allocations armed{0};
+        ASSERT_TRUE(map.erase_range(0, position));
+        ASSERT_FALSE(armed.failed());
+    }
+    EXPECT_EQ(map.size(), 0u);
+    EXPECT_TRUE(map.audit());
+}
+
+TEST(memory_map_allocation, a_batch_with_a_key_longer_than_any_memory_is_out_of_memory_and_no_exception) {
+    memory_map map;
     const std::byte one{};
-    const slot_change change{1, key_view{&one, std::numeric_limits<std::size_t>::max() / 2 + 1}};
-    const auto outcome = slots.write_slots({&change, 1});
+    const record_change change{digest{1, 0}, key_view{&one, std::numeric_limits<std::size_t>::max() / 2 + 1}};
+    const auto outcome = map.apply({&change, 1});
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().code(), error_code::out_of_memory);
 }

@@ -85,5 +85,37 @@ TEST(memory_map_threads, of_many_puts_of_one_record_exactly_one_reports_it_as_ne
     EXPECT_EQ(map.size(), 0u);
 }
 
+TEST(memory_map_threads, a_batch_is_seen_whole_or_not_at_all) {
+    basic_memory_map<4, 4> map;
+    const std::string key = "a key beyond eight bytes";
+    ASSERT_TRUE(*map.put(digest{1, 0}, key));
+    std::atomic<int> faults{0};
+    std::atomic<bool> done{false};
+    std::vector<std::thread> readers;
+    for (unsigned reader = 0; reader < 2; ++reader) {
+        readers.emplace_back([&] {
+            while (!done.load()) {
+                std::uint64_t seen = 0;
+                const auto read = map.for_each(0, 100, [&](const digest&, key_view) { return ++seen > 0; });
+                if (!read || seen != 1) ++faults;
+            }
+        });
+    }
+    // One record moves among a hundred places.
+    const int rounds = scaled(10'000, 200'000);
+    std::uint64_t at = 1;
+    for (int i = 0; i < rounds; ++i) {
+        const std::uint64_t next = (at * 7 + 3) % 100;
+        const record_change move[] = {{digest{at, 0}, key, false}, {digest{next, 0}, key}};
+        if (!map.apply(move)) ++faults;
+        at = next;
+    }
+    done = true;
+    for (auto& each : readers) each.join();
+    EXPECT_EQ(faults, 0);
+    EXPECT_TRUE(*map.contains(digest{at, 0}, key));
+    EXPECT_EQ(map.size(), 1u);
+}
+
 }  // namespace
 }  // namespace genista::test::memory_map_threads_test

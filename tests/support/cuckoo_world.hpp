@@ -5,6 +5,8 @@
 // was. An orphan is in a slot.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,8 +14,7 @@
 
 #include "filters/cuckoo/slots.hpp"
 #include "genista/detail/filters/cuckoo/family.hpp"
-#include "genista/remote/memory_slots.hpp"
-#include "support/remote/faulty_slots.hpp"
+#include "genista/remote/indexed.hpp"
 #include "tests/support/driven_world.hpp"
 
 // Keys, salts and table, as words: equal if and only if the filters are.
@@ -30,6 +31,10 @@ struct genista::cuckoo::inspection {
 };
 
 namespace genista::test {
+
+// What an index does wrong in these tests: what the filter must notice, or cannot be told.
+inline constexpr std::array index_faults = {fault_kind::error_before, fault_kind::error_after, fault_kind::error_midway,
+                                            fault_kind::wrong_key,    fault_kind::missing,     fault_kind::throws};
 
 template <class Filter>
 class cuckoo_world : public driven_world<cuckoo_world<Filter>, Filter> {
@@ -49,9 +54,12 @@ class cuckoo_world : public driven_world<cuckoo_world<Filter>, Filter> {
     // Sets the share for both halves.
     void set_faults(double share) {
         this->set_faults_of(faulty, share, fault_plan{}.random_record_below);
-        if (faulty_) struck += faulty_half.struck();
-        faulty_half.set_plan(
-            {.rate = share, .kinds = {all_slot_faults.begin(), all_slot_faults.end()}, .seed = chance()});
+        if (faulty_) struck += faulty_index.counts().injected();
+        fault_plan plan{.seed = chance(), .random_record_below = 16};
+        for (const fault_kind each : index_faults) {
+            if (share > 0) plan.rates.push_back({each, share / static_cast<double>(index_faults.size())});
+        }
+        expect(faulty_index.set_plan(plan).has_value(), "the plan of faults is invalid");
         faulty_ = share > 0;
         ever_faulty_ = ever_faulty_ || faulty_;
     }
@@ -91,7 +99,7 @@ class cuckoo_world : public driven_world<cuckoo_world<Filter>, Filter> {
     // The filter's own state, exactly.
     [[nodiscard]] std::vector<std::uint64_t> contents() const { return cuckoo::inspection::of(filter); }
 
-    // After a failed change the slots of R may be out of date, until the next change that succeeds.
+    // After a failed change the index of R may be out of date, until the next change that succeeds.
     void audit() {
         if (in_doubt_) return;
         ++audits;
@@ -99,21 +107,27 @@ class cuckoo_world : public driven_world<cuckoo_world<Filter>, Filter> {
         // A store that never failed must hold no records of former generations.
         if (!ever_faulty_) expect(records() == filter.stats().keys, "R holds records that the filter does not need");
     }
-    // The number of records in all slots of R.
-    [[nodiscard]] std::uint64_t records() {
-        std::uint64_t seen = 0;
-        const auto read = plain_slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t, key_view) {
-            ++seen;
+    // The number of records in the index of R.
+    [[nodiscard]] std::uint64_t records() const noexcept { return plain_index.size(); }
+    // The places that have a record, in order.
+    [[nodiscard]] std::vector<std::uint64_t> places() const {
+        std::vector<std::uint64_t> found;
+        static_cast<void>(plain_index.for_each(0, ~std::uint64_t{0}, [&](const digest& place, key_view) {
+            found.push_back(place.position);
             return true;
-        });
-        expect(read.has_value(), "the slots cannot be read");
-        return seen;
+        }));
+        return found;
+    }
+    // Another program writes to the filter's index: this key is all that the place has, or nothing.
+    void replace(std::uint64_t place, std::optional<key_view> key) {
+        expect(plain_index.erase_range(place, place).has_value(), "the index failed to erase");
+        if (key) expect(plain_index.put(digest{place, 0}, *key).has_value(), "the index failed to put");
     }
 
-    memory_slots plain_slots;
-    faulty_slots<memory_slots> faulty_half{plain_slots};
-    with_slots<memory_map, memory_slots> truth{plain, plain_slots};
-    with_slots<faulty_records, faulty_slots<memory_slots>> remote{faulty, faulty_half};  // what the filter is given
+    memory_map plain_index;
+    faulty_records faulty_index{plain_index, {.sleep = [](std::chrono::nanoseconds) {}}};
+    with_index<memory_map, memory_map> truth{plain, plain_index};
+    with_index<faulty_records, faulty_records> remote{faulty, faulty_index};  // what the filter is given
 
   private:
     using base::members_, base::orphans_, base::faulty_, base::in_doubt_;

@@ -1,4 +1,4 @@
-// Snapshot exercise for filters that find their keys through slots or an index in R: loads bytes
+// Snapshot exercise for filters that find their keys through an index in R: loads bytes
 // that may be forged and uses the filter that results. It uses no test framework: a broken promise
 // is returned as a text, and sanitizers find anything worse. Shared with fuzz/.
 //
@@ -13,50 +13,39 @@
 #include "genista/format/sink.hpp"
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 
-// Records in `map`, with the slots or the index that the filter needs beside them.
+// A filter of the cuckoo family: its repairs may fail, and without keys it agrees with any index.
 template <class Filter>
-struct remote_beside {
-    static constexpr bool has_index = requires(Filter & filter, with_index<memory_map, memory_map>& remote) {
-        filter.adapt(std::uint64_t{1}, remote);
-    };
-    memory_map map, index;
-    memory_slots slots;
-    [[nodiscard]] auto remote() {
-        if constexpr (has_index)
-            return with_index{map, index};
-        else
-            return with_slots{map, slots};
-    }
+inline constexpr bool keeps_slots = requires(const Filter& filter) {
+    filter.shape().slots();
 };
 
 template <class Filter>
 const char* use_learning(Filter& filter) {
     constexpr std::uint64_t first = 0x5eed, count = 9;
-    remote_beside<Filter> beside;
-    auto remote = beside.remote();
+    memory_map map, index;
+    with_index remote{map, index};
     const auto put = [&](std::uint64_t key) {
-        return beside.map.put(filter.hash()(key), integer_key{key}.view()).has_value();
+        return map.put(filter.hash()(key), integer_key{key}.view()).has_value();
     };
     for (std::uint64_t key = 0; key < 64; ++key) static_cast<void>(filter.may_contain(key));
     if constexpr (requires { filter.details(); }) static_cast<void>(filter.details());
     if (!put(first)) return nullptr;
-    // A filter without keys cannot disagree with its slots, so it may change.
-    const bool may_change = !beside.has_index && filter.stats().keys == 0;
+    const bool may_change = keeps_slots<Filter> && filter.stats().keys == 0;
     if (!may_change && filter.insert(first, remote)) return "a loaded filter changes before a rebuild";
     if (!filter.rebuild(remote)) return "a rebuild with one key failed";
     bool inserted[count] = {true};
     for (std::uint64_t i = 1; i < count; ++i) {
-        if (!filter.adapt(first + i, remote) && beside.has_index) return "an adapt fails although the store does not";
+        if (!filter.adapt(first + i, remote) && !keeps_slots<Filter>)
+            return "an adapt fails although the store does not";
         if (!put(first + i)) return nullptr;
         const auto outcome = filter.insert(first + i, remote);
         if (!outcome) return "an insert fails although the store does not";
         inserted[i] = *outcome != insert_outcome::full;
-        if (!inserted[i] && !beside.map.erase(filter.hash()(first + i), integer_key{first + i}.view())) return nullptr;
+        if (!inserted[i] && !map.erase(filter.hash()(first + i), integer_key{first + i}.view())) return nullptr;
     }
     for (std::uint64_t i = 0; i < count; ++i) {
         if (inserted[i] && !filter.may_contain(first + i)) return "a false negative";

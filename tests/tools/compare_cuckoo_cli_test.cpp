@@ -1,5 +1,5 @@
-// genista compare with the cuckoo family: the same memory as the others, slots beside both layouts,
-// lessons counted, and nothing left behind. No test asserts a time.
+// genista compare with the cuckoo family: the same memory as the others, an index beside both
+// layouts, lessons counted, and nothing left behind. No test asserts a time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

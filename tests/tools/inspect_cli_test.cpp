@@ -20,8 +20,8 @@
 #include "genista/filters/succinct_set.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/oracles/oracle_model.hpp"
+#include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "genista/remote/memory_slots.hpp"
 #include "run_tool.hpp"
 #include "tests/support/daisy_snapshot_exercise.hpp"
 #include "trained_hosts.hpp"
@@ -53,9 +53,8 @@ void save_bloomier(const std::string& path) {
 void save_cuckooing(const std::string& path) {
     auto filter = cuckooing_filter::make({.capacity = 1000, .false_positive_rate = 0.01, .hash = hasher{secret}});
     ASSERT_TRUE(filter) << filter.error().message();
-    memory_map records;
-    memory_slots slots;
-    with_slots remote{records, slots};
+    memory_map records, index;
+    with_index remote{records, index};
     for (std::uint64_t key = 0; key < 500; ++key) ASSERT_TRUE(filter->insert(key, remote));
     ASSERT_TRUE(save_file(path, [&](sink& out) { return filter->save(out); }));
 }
@@ -248,7 +247,7 @@ TEST(inspect_cli, an_oracle_a_model_and_a_daisy_filter_around_nonsense_are_refus
     }
 }
 
-TEST(inspect_cli, names_a_filter_over_slots) {
+TEST(inspect_cli, names_a_filter_over_an_index) {
     const scratch_folder scratch;
     save_cuckooing(scratch / "cuckooing");
     const auto document = inspected(scratch / "cuckooing", {"cuckooing"});

@@ -1,21 +1,25 @@
-// An index beside the records, the other half of R that filters with hash functions of their own
-// need.
+// An index beside the records: the other half of R, for filters whose bins are not ranges of R.
 //
 // The broom filter finds the key that a false positive collided with in one range of R, because its
 // bins are ranges of positions (remote.hpp). The structures of the two broom papers hash every key
 // again whenever they start afresh, so that no order of R fits: they ask for a reverse look-up from
 // a hash value to the keys that have it, "a part of R [that] can be implemented using a dictionary"
-// [broom18 §4.1; broom17 §3.1, §5]. That dictionary is a second remote map: a record (place, key),
-// where the place is two words that the filter chooses and the order is that of every remote map.
+// [broom18 §4.1; broom17 §3.1, §5]. An adaptive cuckoo filter has to know whose fingerprint a slot
+// holds before it can move it [acf §2.2], and a key is in one of k slots that have nothing to do
+// with each other. That dictionary is a second remote map: a record (place, key), where the place
+// is two words that the filter chooses and the order is that of every remote map.
 //
-//     indexed_map   a remote_map and index(), another one      with_index below puts one together from two
+//     indexed_map         a remote_map and index(), another one; with_index makes one of two
+//     batch_indexed_map   and the index is a batched_map: the cuckoo family, which moves several
+//                         keys at once
 //
-// The index belongs to one filter: nothing else writes to it, and a filter that is rebuilt begins
-// by clearing it. Everything that wraps a remote map (counting_map.hpp, faulty_map.hpp) wraps an
-// index as well.
+// The index belongs to one filter: nothing else writes to it, it need not survive the filter, and a
+// filter that is rebuilt begins by clearing it. Everything that wraps a remote map wraps an index
+// as well.
 //
-// ## What it costs remotely A write of the index belongs to a write of the record and travels in
-// the same batch where a store has batches; a range of the index is one range read.
+// ## What it costs remotely
+//   a change        one write of the index, beside that of the record
+//   a look          one range read, also for a single place
 #pragma once
 
 #include <concepts>
@@ -30,6 +34,11 @@ namespace genista {
 template <class R>
 concept indexed_map = remote_map<R> && requires(R& remote) {
     requires remote_map<std::remove_reference_t<decltype(remote.index())>>;
+};
+
+template <class R>
+concept batch_indexed_map = indexed_map<R> && requires(R& remote) {
+    requires batched_map<std::remove_reference_t<decltype(remote.index())>>;
 };
 
 // One R out of two; both outlive it.

@@ -6,7 +6,7 @@
 // bytes takes 25 bytes in a full leaf (about 36 after random inserts); a longer key adds its length
 // and 8 bytes. Equal digests with different keys coexist.
 //
-// Threads: all calls may run at once. put and erase hold the lock alone; contains, for_each, size,
+// Threads: all calls may run at once. Changes hold the lock alone; contains, for_each, size,
 // bytes and audit share it. A visitor runs under the shared lock on the tree's own bytes (nothing
 // is copied: the key_view is valid during the call). So a visitor must not call any member of the
 // same map, reads included: a writer that waits between two shared locks of one thread stops all
@@ -19,6 +19,7 @@
 #include <mutex>
 #include <new>
 #include <shared_mutex>
+#include <span>
 
 #include "genista/base/result.hpp"
 #include "genista/detail/remote/record_tree.hpp"
@@ -53,6 +54,25 @@ class basic_memory_map {
     result<bool> erase(const digest& where, key_view key) noexcept {
         const std::unique_lock alone{mutex_};
         return tree_.erase(where, key);
+    }
+
+    result<void> apply(std::span<const record_change> changes) noexcept {
+        const std::unique_lock alone{mutex_};
+        try {
+            tree_.apply(changes);
+            return {};
+        } catch (const std::bad_alloc&) {
+            return error::make(error_code::out_of_memory,
+                               "memory_map: no memory for %zu changes beside %zu records of %zu bytes", changes.size(),
+                               tree_.size(), tree_.allocated_bytes());
+        }
+    }
+
+    // Needs no memory and cannot fail.
+    result<void> erase_range(std::uint64_t first_position, std::uint64_t last_position) noexcept {
+        const std::unique_lock alone{mutex_};
+        tree_.erase_range(first_position, last_position);
+        return {};
     }
 
     result<bool> contains(const digest& where, key_view key) const noexcept {
@@ -93,6 +113,6 @@ class basic_memory_map {
 // 64 records a leaf: 1.6 KiB, 26 cache lines, so that a bin of about 45 keys is one or two leaves.
 using memory_map = basic_memory_map<64, 64>;
 
-static_assert(remote_map<memory_map>);
+static_assert(batched_map<memory_map>);
 
 }  // namespace genista

@@ -12,7 +12,12 @@
 // writes to it. (The paper keeps a reverse map from fingerprints to keys instead, RevLookup
 // [broom18 §4.1]; this is where we leave its path.)
 //
-// This file states the concept `remote_map` and the arithmetic between bins and ranges.
+// This file states the concepts and the arithmetic between bins and ranges.
+//
+//     remote_map    put, erase, contains, for_each: all that the broom filter needs
+//     batched_map   and apply, erase_range: for an index that many records change in at once
+//                   (indexed.hpp)
+//
 // Implementations: memory_map.hpp, a B+ tree in RAM, and the stores over RocksDB. (Wrappers that
 // count calls, or make them fail, are in support/remote of the sources and are not installed.)
 //
@@ -23,15 +28,20 @@
 //   for_each     one range read: a seek and the records of the range, usually one block for one bin
 //                (about 45 keys). A visitor that stops early saves the rest of the transfer, not
 //                the seek.
+//   apply        one write, whatever the number of changes.
+//   erase_range  one write, whatever the number of records.
 //
 // ## What a caller may assume
-//   Atomicity    each call is atomic by itself; there is no batch of calls. put and erase are
-//                idempotent: after an error whose effect is unknown, doing it again is safe, but
-//                its bool no longer says whether this call changed R.
+//   Atomicity    put, erase and contains are atomic. put and erase are idempotent: after an error
+//                whose effect is unknown, doing it again is safe, but its bool no longer says
+//                whether this call changed R.
+//   Batches      all changes of an apply happen, in the order given, or none does. It is
+//                idempotent: after an error whose effect is unknown, doing it again is safe.
 //   Order        for_each visits each record of the range once, in the order above. Equal digests
 //                with different keys are different records and coexist; a filter must not take a
 //                digest for a key.
-//   Errors       a failed put or erase may or may not have happened. A failed for_each may have
+//   Errors       a failed put, erase or apply may or may not have happened. A failed erase_range
+//                may have happened in part. A failed for_each may have
 //                visited a prefix of the range: the caller treats it as nothing read, and must not
 //                have acted on that prefix. An error degrades to "maybe present", never to
 //                "absent".
@@ -49,6 +59,7 @@
 #include <cassert>
 #include <concepts>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "genista/base/result.hpp"
@@ -77,6 +88,21 @@ concept remote_map = requires(R& remote, const digest& where, key_view key, std:
     { remote.erase(where, key) } -> std::same_as<result<bool>>;
     { remote.contains(where, key) } -> std::same_as<result<bool>>;
     { remote.for_each(position, position, visit) } -> std::same_as<result<void>>;
+};
+
+// A record that R holds after the change, or no longer holds. The key is borrowed.
+struct record_change {
+    digest where{};
+    key_view key{};
+    bool present = true;
+};
+
+// `erase_range` takes both ends inclusive, as for_each does.
+template <class R>
+concept batched_map = remote_map<R> &&
+    requires(R& remote, std::span<const record_change> changes, std::uint64_t position) {
+    { remote.apply(changes) } -> std::same_as<result<void>>;
+    { remote.erase_range(position, position) } -> std::same_as<result<void>>;
 };
 
 // The positions first, first + 1, ..., last; never empty when it comes from range_of_bin.

@@ -7,7 +7,7 @@
 
 namespace genista::cuckoo {
 
-result<void> core::audit(slot_source& remote) const {
+result<void> core::audit(batch_index_source& remote) const {
     const std::lock_guard held{mutex_};
     const auto complain = [this](const char* what, std::uint64_t number) {
         return error::make(error_code::corrupt, "%.*s audit: %s (%llu)", static_cast<int>(who_.name.size()),
@@ -20,7 +20,7 @@ result<void> core::audit(slot_source& remote) const {
     std::vector<digest> stored;
     bool starved = false;
     const auto look_at_slot = keeping(stored, starved);
-    if (slots_are_ours_) {
+    if (index_is_ours_) {
         if (const auto read = visit_slots(0, shape().slots() - 1, remote, look_at_slot); !read) return read.error();
         if (!starved && stored.size() != keys_)
             return complain("slots known to R are not as many as keys", stored.size());
@@ -35,7 +35,7 @@ result<void> core::audit(slot_source& remote) const {
     if (starved) return error::make(error_code::out_of_memory, "audit: no memory for the keys' digests");
     if (const auto read = visit_members(position_range{}, remote, look_at_member); !read) return read.error();
     if (denied != 0) return complain("stored keys are denied", denied);
-    if (without_slot != 0 && slots_are_ours_) return complain("stored keys have no slot", without_slot);
+    if (without_slot != 0 && index_is_ours_) return complain("stored keys have no slot", without_slot);
     return {};
 }
 

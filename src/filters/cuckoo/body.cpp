@@ -86,22 +86,22 @@ result<body> body::load(const member_of_family& who, std::span<const std::byte> 
     });
 }
 
-result<insert_outcome> body::insert(const hashed_key& key, slot_source& remote) noexcept {
+result<insert_outcome> body::insert(const hashed_key& key, batch_index_source& remote) noexcept {
     return walled("insert", [&] { return core_->insert(key, remote); });
 }
-result<erase_outcome> body::erase(const hashed_key& key, slot_source& remote) noexcept {
+result<erase_outcome> body::erase(const hashed_key& key, batch_index_source& remote) noexcept {
     return walled("erase", [&] { return core_->erase(key, remote); });
 }
-result<erase_outcome> body::forget(const hashed_key& key, slot_source& remote) noexcept {
+result<erase_outcome> body::forget(const hashed_key& key, batch_index_source& remote) noexcept {
     return walled("forget", [&] { return core_->forget(key, remote); });
 }
-result<adapt_outcome> body::adapt(const hashed_key& key, slot_source& remote) noexcept {
+result<adapt_outcome> body::adapt(const hashed_key& key, batch_index_source& remote) noexcept {
     return walled("adapt", [&] { return core_->adapt(key, remote); });
 }
-result<void> body::rebuild(slot_source& remote) noexcept {
+result<void> body::rebuild(batch_index_source& remote) noexcept {
     return walled("rebuild", [&] { return core_->rebuild(remote); });
 }
-result<void> body::audit(slot_source& remote) const noexcept {
+result<void> body::audit(batch_index_source& remote) const noexcept {
     return walled("audit", [&] { return core_->audit(remote); });
 }
 result<void> body::save(sink& out) const noexcept {

@@ -2,6 +2,8 @@
 #include "filters/cuckoo/core.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -92,43 +94,66 @@ void core::set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector)
 
 // ---- R
 
-result<void> core::begin(slot_source& remote) {
-    if (!slots_are_ours_) {
+result<void> core::begin(batch_index_source& remote) {
+    if (!index_is_ours_) {
         if (keys_ != 0) {
             return error::make(error_code::mismatch,
                                "%.*s: a loaded filter answers only; rebuild(R) comes before changes",
                                static_cast<int>(who_.name.size()), who_.name.data());
         }
-        if (const auto cleared = remote.clear(0, ~std::uint64_t{0}); !cleared) return cleared.error();
-        slots_are_ours_ = true;
+        if (const auto cleared = remote.erase_range(whole_index); !cleared) return cleared.error();
+        index_is_ours_ = true;
     }
     if (pending_.empty()) return {};
-    std::vector<slot_change> changes;
+    std::vector<record_change> changes;
     for (const pending_write& each : pending_) {
-        changes.push_back({each.slot, each.key ? std::optional<key_view>{*each.key} : std::nullopt});
+        if (each.takes) changes.push_back({each.place, key_view{*each.takes}, false});
+        if (each.puts) changes.push_back({each.place, key_view{*each.puts}, true});
     }
-    if (const auto done = remote.write(changes); !done) return done.error();
+    if (const auto done = remote.apply(changes); !done) return done.error();
     pending_.clear();
     return {};
 }
 
-result<planned_slot*> core::occupant(std::uint64_t slot, plan& in, slot_source& remote, const hashed_key* own) {
+result<core::at_place> core::read_place(std::uint64_t slot, batch_index_source& remote, std::string& key) const {
+    const digest place = place_in_remote(generation_, slot);
+    auto seen = at_place::none;
+    bool starved = false;
+    const auto take = [&](const digest& where, key_view stored) noexcept {
+        const bool is_first = seen == at_place::none && where == place;
+        seen = is_first ? at_place::one : at_place::other;
+        if (!is_first) return false;
+        try {
+            key.assign(stored.text());
+        } catch (const std::bad_alloc&) {
+            starved = true;
+        }
+        return !starved;
+    };
+    // By reference, so that no memory is needed for the visitor.
+    const auto read = remote.each({place.position, place.position}, std::ref(take));
+    if (starved) return error::make(error_code::out_of_memory, "no memory for a key of the remote map");
+    if (!read) return read.error();
+    return seen;
+}
+
+result<planned_slot*> core::occupant(std::uint64_t slot, plan& in, batch_index_source& remote, const hashed_key* own) {
     if (planned_slot* const known = in.find(slot); known != nullptr) return known;
     element held;
     ++remote_reads_;
-    const auto found = remote.read(in_remote(generation_, slot), held.key);
+    const auto found = read_place(slot, remote, held.key);
     if (!found) return found.error();
-    held.where = own != nullptr ? own->digest_of(hash_, held.key) : hash_(held.key);
-    if (!*found || !fits(held.where, slot)) {
+    if (*found == at_place::one) held.where = own != nullptr ? own->digest_of(hash_, held.key) : hash_(held.key);
+    if (*found != at_place::one || !fits(held.where, slot)) {
         return error::make(error_code::corrupt, "%.*s: the remote map %s slot %llu of the filter",
                            static_cast<int>(who_.name.size()), who_.name.data(),
-                           *found ? "holds another key than" : "holds no key in",
+                           *found == at_place::none ? "holds no key in" : "holds another key than",
                            static_cast<unsigned long long>(slot));
     }
     return &in.add(slot, std::move(held));
 }
 
-result<std::optional<std::uint64_t>> core::find(const hashed_key& key, plan& in, slot_source& remote) {
+result<std::optional<std::uint64_t>> core::find(const hashed_key& key, plan& in, batch_index_source& remote) {
     for (const std::uint64_t slot : matching_slots(key.where())) {
         const auto held = occupant(slot, in, remote, &key);
         if (!held) return held.error();
@@ -139,18 +164,22 @@ result<std::optional<std::uint64_t>> core::find(const hashed_key& key, plan& in,
 
 // R first: if R lost the key of a slot, the filter could never move that key again. All allocations
 // come before the write.
-result<void> core::commit(const plan& done, slot_source& remote) {
-    std::vector<slot_change> changes;
+result<void> core::commit(const plan& done, batch_index_source& remote) {
+    std::vector<record_change> changes;
     std::vector<pending_write> as_it_was;
+    const auto key_of = [](const std::optional<element>& held) {
+        return held ? std::optional{held->key} : std::nullopt;
+    };
     for (const planned_slot& each : done.slots()) {
         if (each.before == each.after) continue;
-        const std::uint64_t there = in_remote(generation_, each.slot);
-        changes.push_back({there, each.after ? std::optional<key_view>{each.after->key} : std::nullopt});
-        as_it_was.push_back({there, each.before ? std::optional{each.before->key} : std::nullopt});
+        const digest place = place_in_remote(generation_, each.slot);
+        if (each.before) changes.push_back({place, key_view{each.before->key}, false});
+        if (each.after) changes.push_back({place, key_view{each.after->key}, true});
+        as_it_was.push_back({place, key_of(each.after), key_of(each.before)});
     }
     if (changes.empty()) return {};
     pending_ = std::move(as_it_was);
-    if (const auto written = remote.write(changes); !written) return written.error();
+    if (const auto written = remote.apply(changes); !written) return written.error();
     pending_.clear();
     const changing now{*this};
     for (const planned_slot& each : done.slots()) {
@@ -163,14 +192,14 @@ result<void> core::commit(const plan& done, slot_source& remote) {
     return {};
 }
 
-result<void> core::clear_slot(std::uint64_t slot, plan& in, slot_source& remote) {
+result<void> core::clear_slot(std::uint64_t slot, plan& in, batch_index_source& remote) {
     in.find(slot)->after.reset();
     return commit(in, remote);
 }
 
 // ---- operations
 
-result<insert_outcome> core::insert(const hashed_key& key, slot_source& remote) {
+result<insert_outcome> core::insert(const hashed_key& key, batch_index_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();
     const element more{key.where(), std::string{key.text()}};
@@ -192,7 +221,7 @@ result<insert_outcome> core::insert(const hashed_key& key, slot_source& remote) 
     return *placed ? insert_outcome::inserted : insert_outcome::full;
 }
 
-result<erase_outcome> core::erase(const hashed_key& key, slot_source& remote) {
+result<erase_outcome> core::erase(const hashed_key& key, batch_index_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();
     const auto was_member = remote.remove_member(key.where(), key.view());
@@ -208,7 +237,7 @@ result<erase_outcome> core::erase(const hashed_key& key, slot_source& remote) {
 
 // The check whether the key is back in R comes last, right before its removal: a thread that puts
 // it back calls insert afterwards, which waits here.
-result<erase_outcome> core::forget(const hashed_key& key, slot_source& remote) {
+result<erase_outcome> core::forget(const hashed_key& key, batch_index_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();
     plan moves;
@@ -270,7 +299,8 @@ std::optional<std::uint64_t> core::free_slot_of(const essence& key, unsigned fir
     return free;
 }
 
-result<core::way> core::search(const element& key, plan& in, slot_source& remote, std::optional<std::uint64_t> pinned) {
+result<core::way> core::search(const element& key, plan& in, batch_index_source& remote,
+                               std::optional<std::uint64_t> pinned) {
     const essence root = essence_of(key.where);
     const auto first_table = static_cast<unsigned>(chance_.below(shape().tables));
     const auto come_to = [&](std::uint64_t slot, std::optional<element> comes) {

@@ -7,9 +7,11 @@
 //     audit.cpp     does it agree with R?
 //     snapshot.cpp  save and load
 //
-// A change is planned first and only reads R, then R's slots are written, all at once, then the
-// table's. A failed write may have happened or not: writing the old contents back to R becomes
-// pending, and is done before any other write.
+// A change is planned first and only reads R, then R's index is written, all at once, then the
+// table. A failed write may have happened or not: its inverse becomes pending, and is written
+// before anything else. Each slot that changes loses the record of the key that was there and gains
+// that of the key that comes; the inverse takes the one that came away and puts the one that was
+// there, which gives the former records whether the write happened or not.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +44,12 @@ class core {
     [[nodiscard]] static result<std::unique_ptr<core>> load(const member_of_family& who,
                                                             std::span<const std::byte> bytes);
 
-    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, slot_source& remote);
-    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, slot_source& remote);
-    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, slot_source& remote);
-    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, slot_source& remote);
-    [[nodiscard]] result<void> rebuild(slot_source& remote);
-    [[nodiscard]] result<void> audit(slot_source& remote) const;
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, batch_index_source& remote);
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, batch_index_source& remote);
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, batch_index_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, batch_index_source& remote);
+    [[nodiscard]] result<void> rebuild(batch_index_source& remote);
+    [[nodiscard]] result<void> audit(batch_index_source& remote) const;
     [[nodiscard]] result<void> save(sink& out) const;
 
     [[nodiscard]] const cuckoo_state& state() const noexcept { return state_; }
@@ -111,52 +113,63 @@ class core {
     [[nodiscard]] static std::uint64_t in_remote(std::uint64_t generation, std::uint64_t slot) noexcept {
         return (generation << slot_number_bits) + slot;
     }
-    // Begins every change: makes sure that R's slots are this filter's, and writes what is pending.
-    [[nodiscard]] result<void> begin(slot_source& remote);
+    // The place in the index of what is in a slot.
+    [[nodiscard]] static digest place_in_remote(std::uint64_t generation, std::uint64_t slot) noexcept {
+        return digest{in_remote(generation, slot), 0};
+    }
+    static constexpr position_range whole_index{};
+    // Begins every change: makes sure that R's index is this filter's, and writes what is pending.
+    [[nodiscard]] result<void> begin(batch_index_source& remote);
+    // What the index has at a slot's place: whether the range read gave exactly one record of that
+    // place, whose key is then in `key`.
+    enum class at_place : unsigned char { none, one, other };
+    [[nodiscard]] result<at_place> read_place(std::uint64_t slot, batch_index_source& remote, std::string& key) const;
     // The key of an occupied slot, through the plan; an error if the answer of R does not fit.
     // `own`: the key of the operation, which may be in the slot and is hashed already.
-    [[nodiscard]] result<planned_slot*> occupant(std::uint64_t slot, plan& in, slot_source& remote,
+    [[nodiscard]] result<planned_slot*> occupant(std::uint64_t slot, plan& in, batch_index_source& remote,
                                                  const hashed_key* own = nullptr);
     // The slot that holds exactly this key.
-    [[nodiscard]] result<std::optional<std::uint64_t>> find(const hashed_key& key, plan& in, slot_source& remote);
-    [[nodiscard]] result<void> commit(const plan& done, slot_source& remote);
-    [[nodiscard]] result<void> clear_slot(std::uint64_t slot, plan& in, slot_source& remote);
+    [[nodiscard]] result<std::optional<std::uint64_t>> find(const hashed_key& key, plan& in,
+                                                            batch_index_source& remote);
+    [[nodiscard]] result<void> commit(const plan& done, batch_index_source& remote);
+    [[nodiscard]] result<void> clear_slot(std::uint64_t slot, plan& in, batch_index_source& remote);
 
     // ---- operations
     // Plans the moves that make room for a key; the pinned slot keeps its key.
     enum class way : unsigned char { found, none, too_long };
-    [[nodiscard]] result<way> search(const element& key, plan& in, slot_source& remote,
+    [[nodiscard]] result<way> search(const element& key, plan& in, batch_index_source& remote,
                                      std::optional<std::uint64_t> pinned = std::nullopt);
     [[nodiscard]] std::optional<std::uint64_t> free_slot_of(const essence& key, unsigned first_table, plan& in) const;
     [[nodiscard]] bool will_be_empty(std::uint64_t slot, plan& in) const noexcept;
 
-    [[nodiscard]] result<void> fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote);
+    [[nodiscard]] result<void> fix(std::span<const std::uint64_t> collided, plan& in, batch_index_source& remote);
     [[nodiscard]] std::uint64_t most_futile() const noexcept;
-    [[nodiscard]] result<way> move_on(std::uint64_t slot, plan& in, slot_source& remote);
-    [[nodiscard]] result<void> turn_selector(std::uint64_t slot, plan& in, slot_source& remote);
-    [[nodiscard]] result<void> swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote);
+    [[nodiscard]] result<way> move_on(std::uint64_t slot, plan& in, batch_index_source& remote);
+    [[nodiscard]] result<void> turn_selector(std::uint64_t slot, plan& in, batch_index_source& remote);
+    [[nodiscard]] result<void> swap_in_bin(std::uint64_t slot, plan& in, batch_index_source& remote);
 
-    // New hash functions for all keys in R's slots and perhaps one key more, or for all keys of R.
+    // New hash functions for all keys in the index and perhaps one key more, or for all keys of R.
     // False: none were found that place all keys.
     enum class keys_from : unsigned char { slots, members };
-    [[nodiscard]] result<bool> rehash(keys_from from, const element* more, slot_source& remote);
-    [[nodiscard]] result<std::vector<digest>> digests(keys_from from, const element* more, slot_source& remote);
+    [[nodiscard]] result<bool> rehash(keys_from from, const element* more, batch_index_source& remote);
+    [[nodiscard]] result<std::vector<digest>> digests(keys_from from, const element* more, batch_index_source& remote);
     struct arrangement;
     [[nodiscard]] std::optional<arrangement> arrange(std::span<const digest> keys);
     [[nodiscard]] bool place_all(std::span<const digest> keys, arrangement& made);
-    // Writes the slots of a generation, part by part; removes keys from the arrangement that have
+    // Writes the places of a generation, part by part; removes keys from the arrangement that have
     // left R meanwhile.
     [[nodiscard]] result<void> write_generation(keys_from from, const element* more, arrangement& made,
-                                                std::uint64_t generation, slot_source& remote);
+                                                std::uint64_t generation, batch_index_source& remote);
     [[nodiscard]] std::uint64_t parts() const noexcept;
     // One range read. A record outside the range, out of order, repeated, in a slot that it does
     // not fit or with a wrong digest is an error and not a key: trusting it would cost another key
-    // its place.
-    [[nodiscard]] result<void> visit_part(keys_from from, std::uint64_t part, slot_source& remote,
-                                          const take_member& take);
-    [[nodiscard]] result<void> visit_members(position_range range, slot_source& remote, const take_member& take) const;
-    [[nodiscard]] result<void> visit_slots(std::uint64_t first, std::uint64_t last, slot_source& remote,
-                                           const take_member& take) const;
+    // its place. A slot has one record.
+    [[nodiscard]] result<void> visit_part(keys_from from, std::uint64_t part, batch_index_source& remote,
+                                          const index_source::take_record& take);
+    [[nodiscard]] result<void> visit_members(position_range range, batch_index_source& remote,
+                                             const index_source::take_record& take) const;
+    [[nodiscard]] result<void> visit_slots(std::uint64_t first, std::uint64_t last, batch_index_source& remote,
+                                           const index_source::take_record& take) const;
     void put_in_place(const arrangement& made);
 
     member_of_family who_;
@@ -171,15 +184,17 @@ class core {
     chance chance_;
     std::uint64_t keys_ = 0;
     std::uint64_t generation_ = 1;
-    bool slots_are_ours_ = false;  // false: R's slots may hold the contents of a former filter
+    bool index_is_ours_ = false;  // false: R's index may hold the records of a former filter
     std::uint64_t adapts_ = 0, rehashes_ = 0, remote_reads_ = 0;
     std::uint64_t unplaceable_ =
         ~std::uint64_t{0};      // with this many keys no hash functions were found that place them all
     std::uint64_t futile_ = 0;  // repairs that failed under these hash functions
 
+    // The inverse of a write whose effect is unknown: one slot of it.
     struct pending_write {
-        std::uint64_t slot;
-        std::optional<std::string> key;
+        digest place;
+        std::optional<std::string> takes;  // the key that came, if one did
+        std::optional<std::string> puts;   // the key that was there
     };
     std::vector<pending_write> pending_;
 };

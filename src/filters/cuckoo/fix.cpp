@@ -7,7 +7,7 @@
 
 namespace genista::cuckoo {
 
-result<adapt_outcome> core::adapt(const hashed_key& key, slot_source& remote) {
+result<adapt_outcome> core::adapt(const hashed_key& key, batch_index_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();
     const digest& d = key.where();
@@ -33,7 +33,7 @@ result<adapt_outcome> core::adapt(const hashed_key& key, slot_source& remote) {
 
 // Repairs the collided keys one after the other: a key that an earlier repair has moved already
 // stays where it is now. All of them are read first, so a failed read changes nothing.
-result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote) {
+result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, batch_index_source& remote) {
     for (const std::uint64_t slot : collided) {
         const auto held = occupant(slot, in, remote);
         if (!held) return held.error();
@@ -73,7 +73,7 @@ std::uint64_t core::most_futile() const noexcept {
 // §2.3]. The collided key stays in its new slot: moving back is the loop after which nothing is
 // repaired [acf §3.1, Criterion 2]. If moving back is the only way, as in a full component of two
 // tables, the false positive stays.
-result<core::way> core::move_on(std::uint64_t slot, plan& in, slot_source& remote) {
+result<core::way> core::move_on(std::uint64_t slot, plan& in, batch_index_source& remote) {
     element moved = *std::exchange(in.find(slot)->after, std::nullopt);
     const unsigned table = (place_of(slot).table + 1) % shape().tables;
     const std::uint64_t bin = first_slot(essence_of(moved.where), table);
@@ -90,9 +90,9 @@ result<core::way> core::move_on(std::uint64_t slot, plan& in, slot_source& remot
     return search(displaced, in, remote, victim);
 }
 
-// Cyclic: the next fingerprint of the same key in the same slot [acf §2.4]. R's slots do not
+// Cyclic: the next fingerprint of the same key in the same slot [acf §2.4]. R's index does not
 // change.
-result<void> core::turn_selector(std::uint64_t slot, plan& in, slot_source& remote) {
+result<void> core::turn_selector(std::uint64_t slot, plan& in, batch_index_source& remote) {
     const auto held = occupant(slot, in, remote);
     if (!held) return held.error();
     const unsigned next = (selector(slot) + 1) % (1u << shape().selector_bits);
@@ -103,7 +103,7 @@ result<void> core::turn_selector(std::uint64_t slot, plan& in, slot_source& remo
 }
 
 // Swapping: the key swaps with a random other slot of its bin [acf §2.5].
-result<void> core::swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote) {
+result<void> core::swap_in_bin(std::uint64_t slot, plan& in, batch_index_source& remote) {
     const std::uint64_t first = slot - place_of(slot).in_bin;
     const std::uint64_t drawn = first + chance_.below(shape().bin_slots - 1);
     const std::uint64_t other = drawn < slot ? drawn : drawn + 1;

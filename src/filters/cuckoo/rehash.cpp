@@ -1,8 +1,8 @@
 // New hash functions for all keys: when a search finds no way or a walk becomes too long, and for a
-// filter whose contents no longer agree with R's slots.
+// filter whose contents no longer agree with R's index.
 //
 // Two sequential reads of R. The first gives the digests, which are arranged in RAM (about 50 bytes
-// a key meanwhile); the second gives the keys, whose records are written to slots of a new
+// a key meanwhile); the second gives the keys, whose records are written to places of a new
 // generation. Until all are written the filter works with the old one, and an error changes
 // nothing.
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include "filters/cuckoo/core.hpp"
 #include "filters/cuckoo/slots.hpp"
+#include "genista/detail/remote/record_check.hpp"
 
 namespace genista::cuckoo {
 namespace {
@@ -55,7 +56,8 @@ std::uint64_t core::parts() const noexcept {
     return shape().slots() / keys_of_a_part + 1;
 }
 
-result<void> core::visit_part(keys_from from, std::uint64_t part, slot_source& remote, const take_member& take) {
+result<void> core::visit_part(keys_from from, std::uint64_t part, batch_index_source& remote,
+                              const index_source::take_record& take) {
     ++remote_reads_;
     if (from == keys_from::members) return visit_members(range_of_bin(part, parts()), remote, take);
     const std::uint64_t first = part * keys_of_a_part;
@@ -64,19 +66,13 @@ result<void> core::visit_part(keys_from from, std::uint64_t part, slot_source& r
     return visit_slots(first, last, remote, take);
 }
 
-result<void> core::visit_members(position_range range, slot_source& remote, const take_member& take) const {
-    bool lied = false, starved = false, any = false;
-    digest last{};
-    std::string last_key;
+result<void> core::visit_members(position_range range, batch_index_source& remote,
+                                 const index_source::take_record& take) const {
+    remote_detail::record_check records{range, hash_};
+    bool starved = false;
     const auto check = [&](const digest& where, key_view key) noexcept {
         try {
-            const bool in_order = !any || last < where || (last == where && last_key < key.text());
-            lied = !range.contains(where.position) || !in_order || hash_(key) != where;
-            if (lied) return false;
-            any = true;
-            last = where;
-            last_key.assign(key.text());
-            return take(where, key);
+            return records.passes(where, key) && take(where, key);
         } catch (const std::bad_alloc&) {
             starved = true;
             return false;
@@ -84,28 +80,29 @@ result<void> core::visit_members(position_range range, slot_source& remote, cons
     };
     const auto read = remote.each_member(range, check);
     if (starved) return no_memory(who_);
-    if (lied) return not_of_the_range(who_);
+    if (records.failed()) return not_of_the_range(who_);
     return read;
 }
 
-result<void> core::visit_slots(std::uint64_t first, std::uint64_t last, slot_source& remote,
-                               const take_member& take) const {
+result<void> core::visit_slots(std::uint64_t first, std::uint64_t last, batch_index_source& remote,
+                               const index_source::take_record& take) const {
     bool lied = false;
     std::uint64_t next = in_remote(generation_, first);
     const std::uint64_t end = in_remote(generation_, last);
-    const auto check = [&](std::uint64_t number, key_view key) noexcept {
+    const auto check = [&](const digest& place, key_view key) noexcept {
+        const std::uint64_t number = place.position;
         const digest d = hash_(key);
-        lied = number < next || number > end || !fits(d, number - in_remote(generation_, 0));
+        lied = lied || number < next || number > end || place.seed != 0 || !fits(d, number - in_remote(generation_, 0));
         if (lied) return false;
         next = number + 1;
         return take(d, key);
     };
-    const auto read = remote.each_in_slots(next, end, check);
+    const auto read = remote.each({next, end}, check);
     if (lied) return not_of_the_range(who_);
     return read;
 }
 
-result<std::vector<digest>> core::digests(keys_from from, const element* more, slot_source& remote) {
+result<std::vector<digest>> core::digests(keys_from from, const element* more, batch_index_source& remote) {
     std::vector<digest> all;
     bool starved = false;
     const auto take = keeping(all, starved);
@@ -169,9 +166,9 @@ std::optional<core::arrangement> core::arrange(std::span<const digest> keys) {
 // waits. A key that left R meanwhile keeps no slot. Keys with one digest may take each other's
 // slots: look-ups cannot distinguish them.
 result<void> core::write_generation(keys_from from, const element* more, arrangement& made, std::uint64_t generation,
-                                    slot_source& remote) {
+                                    batch_index_source& remote) {
     std::vector<bool> written(made.slot_of.size(), false);
-    std::vector<std::pair<std::uint64_t, std::string>> batch;
+    std::vector<std::pair<digest, std::string>> batch;
     bool starved = false;
     const auto take = [&](const digest& d, key_view key) noexcept {
         auto at = std::lower_bound(made.slot_of.begin(), made.slot_of.end(), d,
@@ -180,7 +177,7 @@ result<void> core::write_generation(keys_from from, const element* more, arrange
         while (at != made.slot_of.end() && at->first == d && written[number()]) ++at;
         if (at == made.slot_of.end() || at->first != d) return true;
         try {
-            batch.emplace_back(in_remote(generation, at->second), key.text());
+            batch.emplace_back(place_in_remote(generation, at->second), key.text());
         } catch (const std::bad_alloc&) {
             starved = true;
             return false;
@@ -193,11 +190,11 @@ result<void> core::write_generation(keys_from from, const element* more, arrange
         if (const auto read = visit_part(from, part, remote, take); !read) return read.error();
         if (part == 0 && more != nullptr) take(more->where, key_view{more->key});
         if (starved) return no_memory(who_);
-        std::vector<slot_change> changes;
+        std::vector<record_change> changes;
         changes.reserve(batch.size());
-        for (const auto& [slot, key] : batch) changes.push_back({slot, key_view{key}});
+        for (const auto& [place, key] : batch) changes.push_back({place, key_view{key}, true});
         if (changes.empty()) continue;
-        if (const auto done = remote.write(changes); !done) return done.error();
+        if (const auto done = remote.apply(changes); !done) return done.error();
     }
     for (std::size_t i = 0; i < written.size(); ++i) {
         if (written[i]) continue;
@@ -225,17 +222,17 @@ void core::put_in_place(const arrangement& made) {
     unplaceable_ = ~std::uint64_t{0};
 }
 
-result<bool> core::rehash(keys_from from, const element* more, slot_source& remote) {
+result<bool> core::rehash(keys_from from, const element* more, batch_index_source& remote) {
     const auto keys = digests(from, more, remote);
     if (!keys) return keys.error();
     auto made = arrange(*keys);
     if (!made) return false;
     const std::uint64_t next = generation_ % (most_generations - 1) + 1;
     const auto clear = [&](std::uint64_t generation) {
-        return remote.clear(in_remote(generation, 0), in_remote(generation, shape().slots() - 1));
+        return remote.erase_range({in_remote(generation, 0), in_remote(generation, shape().slots() - 1)});
     };
     if (const auto ready = clear(next); !ready) return ready.error();
-    // Frees the slots of a generation in R as far as R allows. A failure must not fail the
+    // Frees the places of a generation in R as far as R allows. A failure must not fail the
     // operation: the rest does no harm, and is removed when the generation is used again.
     const auto let_go = [&](std::uint64_t generation) noexcept {
         try {
@@ -252,10 +249,10 @@ result<bool> core::rehash(keys_from from, const element* more, slot_source& remo
     return true;
 }
 
-result<void> core::rebuild(slot_source& remote) {
+result<void> core::rebuild(batch_index_source& remote) {
     const std::lock_guard held{mutex_};
-    if (!slots_are_ours_) {
-        if (const auto cleared = remote.clear(0, ~std::uint64_t{0}); !cleared) return cleared.error();
+    if (!index_is_ours_) {
+        if (const auto cleared = remote.erase_range(whole_index); !cleared) return cleared.error();
     }
     const auto placed = rehash(keys_from::members, nullptr, remote);
     if (!placed) return placed.error();
@@ -266,7 +263,7 @@ result<void> core::rebuild(slot_source& remote) {
                            static_cast<unsigned long long>(shape().slots()),
                            static_cast<unsigned long long>(capacity_));
     }
-    slots_are_ours_ = true;
+    index_is_ours_ = true;
     pending_.clear();  // these writes concerned the old generation
     return {};
 }

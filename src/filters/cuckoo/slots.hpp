@@ -44,7 +44,7 @@ inline constexpr unsigned most_bin_slots = 8;
 inline constexpr unsigned least_fingerprint_bits = 2,
                           most_fingerprint_bits = 32;  // one bit would leave one value beside "empty"
 inline constexpr double least_load = 0.01;
-inline constexpr std::uint64_t most_slots = std::uint64_t{1} << 40;  // slot_source.hpp numbers them so
+inline constexpr std::uint64_t most_slots = std::uint64_t{1} << 40;  // family.hpp numbers them so
 
 // The load to which tables of this shape can be filled, a little below the point where it becomes
 // impossible.

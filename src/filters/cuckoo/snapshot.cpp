@@ -1,4 +1,4 @@
-// Save and load, of cuckooing_filter only. docs/format.md draws the sections. R's slots are not
+// Save and load, of cuckooing_filter only. docs/format.md draws the sections. R's index is not
 // part of a snapshot: a loaded filter rebuilds from R before its first change (family.hpp).
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // adaptive_subject: a filter that works beside a remote map, as a subject. R is a sorted array in
-// RAM, with slots beside it if the filter needs them (subject_remote.hpp); what is spent inside R
+// RAM, with an index beside it if the filter needs one (subject_remote.hpp); what is spent inside R
 // is taken off the clock (clocked_map.hpp). A filter without an erase has neither that figure nor a
 // mix. A filter that inserts all keys again after n queries pays for that in "adapt".
 #pragma once

@@ -1,5 +1,6 @@
 // clocked_map: an R that measures how long this thread has been inside R, and how many ranges it
-// has read there. clocked_slots: the same for slots, with a separate count of single reads.
+// has read there. For the index of the cuckoo family, which reads the places of single slots, these
+// are counted apart.
 //
 // The bench subtracts that time: the rest is the filter's own, whatever the store. The meter
 // belongs to a thread, not to a map, so that threads neither share it nor wait for it. Callers take
@@ -7,19 +8,15 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "genista/base/result.hpp"
 #include "genista/remote/remote.hpp"
-#include "genista/remote/slots.hpp"
 
 namespace genista::tool::bench {
 
@@ -72,8 +69,10 @@ class remote_clock {
     std::chrono::steady_clock::duration toll_ = clock_toll();
 };
 
+enum class single_places : unsigned char { are_ranges, are_slots };
+
 // For R with keys of eight bytes, as all keys of the bench are.
-template <remote_map R>
+template <remote_map R, single_places Single = single_places::are_ranges>
 class clocked_map {
   public:
     explicit clocked_map(R& inner) noexcept : inner_{inner} {}
@@ -92,7 +91,9 @@ class clocked_map {
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
         static thread_local std::vector<record> seen;
-        ++remote_meter::of_this_thread().range_reads;
+        constexpr bool counts_slots = Single == single_places::are_slots;
+        remote_meter& meter = remote_meter::of_this_thread();
+        ++(counts_slots && first == last ? meter.slot_reads : meter.range_reads);
         const result<void> read = clock_.timed([&] {
             seen.clear();
             return inner_.for_each(first, last, [&](const digest& at, key_view key) {
@@ -108,6 +109,12 @@ class clocked_map {
         }
         return read;
     }
+    result<void> apply(std::span<const record_change> changes) requires batched_map<R> {
+        return clock_.timed([&] { return inner_.apply(changes); });
+    }
+    result<void> erase_range(std::uint64_t first, std::uint64_t last) requires batched_map<R> {
+        return clock_.timed([&] { return inner_.erase_range(first, last); });
+    }
     [[nodiscard]] const remote_clock& clock() const noexcept { return clock_; }
 
   private:
@@ -117,58 +124,6 @@ class clocked_map {
     };
 
     R& inner_;
-    const remote_clock clock_;
-};
-
-// For keys of eight bytes. What a filter does with a key is the filter's work: keys are copied out
-// first.
-template <slot_map Slots>
-class clocked_slots {
-  public:
-    explicit clocked_slots(Slots& inner) noexcept : inner_{inner} {}
-
-    template <slot_reader Take>
-    result<bool> read_slot(std::uint64_t slot, Take&& take) {
-        key_bytes copy{};
-        ++remote_meter::of_this_thread().slot_reads;
-        const result<bool> found =
-            clock_.timed([&] { return inner_.read_slot(slot, [&](key_view key) { copy = bytes_of(key); }); });
-        if (found && *found) take(key_view{copy.data(), copy.size()});
-        return found;
-    }
-    result<void> write_slots(std::span<const slot_change> changes) {
-        return clock_.timed([&] { return inner_.write_slots(changes); });
-    }
-    template <slot_visitor Visit>
-    result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        static thread_local std::vector<std::pair<std::uint64_t, key_bytes>> seen;
-        ++remote_meter::of_this_thread().range_reads;
-        const result<void> read = clock_.timed([&] {
-            seen.clear();
-            return inner_.for_each_slot(first, last, [&](std::uint64_t slot, key_view key) {
-                seen.emplace_back(slot, bytes_of(key));
-                return true;
-            });
-        });
-        for (const auto& [slot, key] : seen) {
-            if (!visit(slot, key_view{key.data(), key.size()})) break;
-        }
-        return read;
-    }
-    result<void> clear_slots(std::uint64_t first, std::uint64_t last) {
-        return clock_.timed([&] { return inner_.clear_slots(first, last); });
-    }
-
-  private:
-    using key_bytes = std::array<std::byte, 8>;
-    [[nodiscard]] static key_bytes bytes_of(key_view key) noexcept {
-        assert(key.size == sizeof(key_bytes));
-        key_bytes copy{};
-        std::memcpy(copy.data(), key.data, sizeof copy);
-        return copy;
-    }
-
-    Slots& inner_;
     const remote_clock clock_;
 };
 

@@ -1,5 +1,5 @@
-// R for a subject of the bench: the records of a run in a flat_map, with slots or an index beside
-// them if the filter needs them, all on R's clock.
+// R for a subject of the bench: the records of a run in a flat_map, with an index beside them if
+// the filter needs one, all on R's clock.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 #include "genista/filters/filter.hpp"
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "lab/workloads/flat_slots.hpp"
+#include "lab/workloads/flat_index.hpp"
 
 namespace genista::tool::bench {
 
@@ -30,10 +30,13 @@ class records_remote {
     clocked_map<flat_map> remote_;
 };
 
+// The index of the cuckoo family.
 class slotted_remote {
   public:
+    using timed_index = clocked_map<lab::flat_index, single_places::are_slots>;
+
     explicit slotted_remote(const std::shared_ptr<const flat_records>& all)
-        : store_{all}, records_{store_}, timed_slots_{slots_}, remote_{records_, timed_slots_} {}
+        : store_{all}, records_{store_}, timed_index_{index_}, remote_{records_, timed_index_} {}
     slotted_remote(const slotted_remote&) = delete;
     slotted_remote& operator=(const slotted_remote&) = delete;
 
@@ -44,9 +47,9 @@ class slotted_remote {
   private:
     flat_map store_;
     clocked_map<flat_map> records_;
-    lab::flat_slots slots_;
-    clocked_slots<lab::flat_slots> timed_slots_;
-    with_slots<clocked_map<flat_map>, clocked_slots<lab::flat_slots>> remote_;
+    lab::flat_index index_;
+    timed_index timed_index_;
+    with_index<clocked_map<flat_map>, timed_index> remote_;
 };
 
 // The contents of the index are not known beforehand: a tree.
@@ -78,9 +81,10 @@ template <class Filter, class R>
 concept adapts_over = requires(Filter& filter, std::uint64_t key, R& remote) {
     { filter.adapt(key, remote) } -> std::same_as<result<adapt_outcome>>;
 };
+// An index of single records, or one in batches. (The records of a flat_map take none.)
 template <class Filter>
-inline constexpr bool needs_index =
-    adapts_over<Filter, indexed_remote::both> && !adapts_over<Filter, clocked_map<flat_map>>;
+inline constexpr bool needs_index = adapts_over<Filter, with_index<clocked_map<flat_map>, clocked_map<flat_map>>> &&
+                                    !adapts_over<Filter, clocked_map<flat_map>>;
 template <class Filter>
 inline constexpr bool needs_slots = !needs_index<Filter> && !adapts_over<Filter, clocked_map<flat_map>>;
 

@@ -1,6 +1,6 @@
-// Rows of the cuckoo family: a filter of the run's size, built from the records, with its slots in
-// a database of their own in the scratch folder. The store itself is only read. Slots and store
-// share one block cache, so that no row has more than the others.
+// Rows of the cuckoo family: a filter of the run's size, built from the records, with its index in
+// a database of its own in the scratch folder. The store itself is only read. Index and store share
+// one block cache, so that no row has more than the others.
 #pragma once
 
 #include <rocksdb/options.h>
@@ -16,8 +16,8 @@
 #include "compare/rows.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "papers/cuckoo_family.hpp"
-#include "stores/rocksdb/slot_records.hpp"
-#include "support/guard/slotted_store.hpp"
+#include "stores/rocksdb/index_records.hpp"
+#include "support/guard/indexed_store.hpp"
 
 namespace genista::tool::compare {
 
@@ -49,25 +49,25 @@ template <class Filter>
     return *std::move(best);
 }
 
-// `all` is R to build from, `options` how the slots are opened. The store is moved at the end only:
+// `all` is R to build from, `options` how the index is opened. The store is moved at the end only:
 // after an error `all`, which may read from it, is still valid.
 template <class Filter, guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_cuckoo_row(filter_kind kind, const setting& of,
                                                                  const budget& sizes, std::unique_ptr<Store>&& store,
                                                                  Records& all, const rocksdb::Options& options) {
-    using row = guarded_row<Filter, slotted_store<Store, rocks::slot_records>>;
+    using row = guarded_row<Filter, indexed_store<Store, rocks::index_records>>;
     auto filter = make_cuckoo<Filter>(of, sizes, row::overhead_bytes(), store->hash());
     if (!filter) return filter.error();
-    auto slots = rocks::slot_records::open(of.room / std::string{"slots-"}.append(to_string(kind)), {options});
-    if (!slots) return slots.error();
-    with_slots remote{all, **slots};
+    auto index = rocks::index_records::open(of.room / std::string{"index-"}.append(to_string(kind)), {options});
+    if (!index) return index.error();
+    with_index remote{all, **index};
     if (const auto built = filter->rebuild(remote); !built) return built.error();
-    // In table files, as if there were more slots than memory: a read of a slot in RAM would be
-    // free.
-    if (const auto flushed = (*slots)->flush(); !flushed) return flushed.error();
+    // In table files, as if there were more slots than memory: a look into the index in RAM would
+    // be free.
+    if (const auto flushed = (*index)->flush(); !flushed) return flushed.error();
     guard_options how;
     how.adapt = learns(kind) ? adapting::on_read : adapting::off;
-    auto both = std::make_unique<slotted_store<Store, rocks::slot_records>>(std::move(store), *std::move(slots));
+    auto both = std::make_unique<indexed_store<Store, rocks::index_records>>(std::move(store), *std::move(index));
     return std::unique_ptr<contender>{std::make_unique<row>(kind, *std::move(filter), std::move(both), how)};
 }
 

@@ -16,7 +16,7 @@ enum class filter_kind : unsigned char {
     rocksdb_bloom,   // RocksDB's own, made with its files
     rocksdb_ribbon,  // the same
     bloom,           // before the store
-    cuckoo,          // slots in R, no learning: the control of the next five
+    cuckoo,          // an index in R, no learning: the control of the next five
     cuckooing,       // learns by moving keys
     cyclic1,         // learns by turning selectors of 1, 2, 3 bits
     cyclic2,
@@ -59,7 +59,7 @@ inline constexpr filter_name filter_names[] = {
     return kind == filter_kind::rocksdb_bloom || kind == filter_kind::rocksdb_ribbon;
 }
 
-// Those whose R needs slots.
+// Those whose R needs an index in batches.
 [[nodiscard]] constexpr bool is_of_cuckoo_family(filter_kind kind) noexcept {
     return kind >= filter_kind::cuckoo && kind <= filter_kind::swapping;
 }

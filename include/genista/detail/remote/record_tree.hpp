@@ -25,7 +25,8 @@
 //       p_0 is undefined; no search reads p_0)
 //   I5  size_, leaves_, inners_ and key_bytes_ equal the tree's true counts
 //
-// put() allocates all it needs before it changes anything, and erase() allocates nothing.
+// put() allocates all it needs before it changes anything, and erase() allocates nothing. So
+// apply() can undo its puts, and does its erases last.
 #pragma once
 
 #include <array>
@@ -33,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "genista/base/result.hpp"
@@ -59,6 +61,12 @@ class record_tree {
 
     // True if the record was there.
     [[nodiscard]] bool erase(const digest& where, key_view key) noexcept;
+
+    // All changes, as if in the order given. Throws std::bad_alloc, and then no record has changed.
+    void apply(std::span<const record_change> changes);
+
+    // Erases the records with first <= position <= last.
+    void erase_range(std::uint64_t first, std::uint64_t last) noexcept;
 
     [[nodiscard]] bool contains(const digest& where, key_view key) const noexcept {
         if (root_ == nullptr) return false;

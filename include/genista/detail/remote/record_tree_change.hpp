@@ -1,5 +1,5 @@
-// The changing half of record_tree.hpp: put with its splits, erase with its merges, and the audit.
-// Included from there.
+// The changing half of record_tree.hpp: put with its splits, erase with its merges, many changes at
+// once, and the audit. Included from there.
 //
 // Splits go upward along the path that put() took down. The number of nodes they need is known
 // beforehand (one for each full node from the leaf up, one more if the root is among them), so all
@@ -8,7 +8,10 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
+#include <new>
 #include <utility>
+#include <vector>
 
 #include "genista/detail/remote/record_tree.hpp"
 
@@ -243,6 +246,53 @@ void record_tree<Records, Children>::remove_child(inner& node, std::size_t child
     std::copy(node.positions.begin() + child + 1, node.positions.begin() + node.count, node.positions.begin() + child);
     std::copy(node.children.begin() + child + 1, node.children.begin() + node.count, node.children.begin() + child);
     --node.count;
+}
+
+// ---- many changes at once
+
+// Nothing is seen of the tree meanwhile, so only the last change of each record counts, and changes
+// of different records can take any order.
+template <std::size_t Records, std::size_t Children>
+void record_tree<Records, Children>::apply(std::span<const record_change> changes) {
+    const auto before = [](const record_change& a, const record_change& b) {
+        if (a.where != b.where) return a.where < b.where;
+        return compare_keys(a.key, b.key) == std::strong_ordering::less;
+    };
+    std::vector<const record_change*> all, added;
+    all.reserve(changes.size());
+    added.reserve(changes.size());
+    for (const record_change& each : changes) all.push_back(&each);
+    std::sort(all.begin(), all.end(), [&](const record_change* a, const record_change* b) {
+        return before(*a, *b) || (!before(*b, *a) && a < b);
+    });
+    const auto is_last = [&](std::size_t i) { return i + 1 == all.size() || before(*all[i], *all[i + 1]); };
+    try {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (is_last(i) && all[i]->present && put(all[i]->where, all[i]->key)) added.push_back(all[i]);
+        }
+    } catch (const std::bad_alloc&) {
+        for (const record_change* const each : added) static_cast<void>(erase(each->where, each->key));
+        throw;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (is_last(i) && !all[i]->present) static_cast<void>(erase(all[i]->where, all[i]->key));
+    }
+}
+
+template <std::size_t Records, std::size_t Children>
+void record_tree<Records, Children>::erase_range(std::uint64_t first, std::uint64_t last) noexcept {
+    if (first > last) return;
+    while (root_ != nullptr) {
+        const leaf* current = leaf_of_position(first);
+        std::size_t slot = current->lower_bound(first);
+        if (slot == current->count) {
+            current = current->next;
+            slot = 0;
+        }
+        if (current == nullptr || current->positions[slot] > last) return;
+        // The key's bytes are read until the record is found, and not while it goes.
+        static_cast<void>(erase(current->digest_at(slot), current->key_at(slot)));
+    }
 }
 
 // ---- destruction and audit

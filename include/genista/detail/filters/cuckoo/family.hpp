@@ -8,12 +8,17 @@
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
 //       begins, under threads, new hash functions, failing stores and failing memory. A key that is
 //       being moved is in at least one slot at every moment.
-//   I2  A call that reports `full` or an error has changed nothing in the filter. R's slots may be
-//       left in doubt: the next call that changes something first writes them as the filter has
-//       them, or fails too.
-//   I3  Slots of R and of the filter agree, but for those in doubt. A key that R reports for a slot
-//       is checked against the fingerprint there; a record that does not fit is an error and is not
+//   I2  A call that reports `full` or an error has changed nothing in the filter. R's index may be
+//       left in doubt: the next call that changes something first writes it as the filter has it,
+//       or fails too.
+//   I3  Index and filter agree, but for the slots in doubt. A key that R reports for a slot is
+//       checked against the fingerprint there; a record that does not fit is an error and is not
 //       used.
+//
+// The index (remote/indexed.hpp) says which key is in which slot: one record (place, key) for each
+// slot in use, with place = {generation · 2^40 + slot, 0}. The filter renumbers its slots whenever
+// it chooses new hash functions, so that the old records stay whole until the new ones are
+// complete.
 //
 // None of these filters keeps its rate against an adversary [acf §5, Thms 9, 10, 12]: use the broom
 // filter for that. docs/filters/adaptive_cuckoo.md says what they are good for, and what was
@@ -27,9 +32,9 @@
 //     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key,
 //              R)
 //
-// Remote cost: a negative costs nothing. An insert reads one slot for every key on its way to a
-// free slot (none while there is room, about seven at 95 % load), and writes once. New hash
-// functions for a full filter read and write every slot once.
+// Remote cost: a negative costs nothing. An insert reads one place of the index for every key on
+// its way to a free slot (none while there is room, about seven at 95 % load), and writes once. New
+// hash functions for a full filter read and write every place once.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Changes wait for
 // each other, remote reads included; queries wait only while new hash functions are put in place (a
@@ -48,7 +53,7 @@
 
 #include "genista/detail/base/random_source.hpp"
 #include "genista/detail/filters/cuckoo/lookup_state.hpp"
-#include "genista/detail/filters/cuckoo/slot_source.hpp"
+#include "genista/detail/filters/index_source.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/detail/filters/remote_surface.hpp"
 #include "genista/filters/filter.hpp"
@@ -103,11 +108,11 @@ inline constexpr member_of_family member{
     Rule::name,
     {.rule = Rule::rule, .tables = Rule::tables, .bin_slots = Rule::bin_slots, .selector_bits = Rule::selector_bits}};
 
-struct any_slotted_map {
+struct any_batch_indexed_map {
     template <class R>
-    static constexpr bool takes = slotted_map<R>;
+    static constexpr bool takes = batch_indexed_map<R>;
     template <class R>
-    using source = remote_slots<R>;
+    using source = remote_batch_index<R>;
 };
 
 class core;
@@ -122,12 +127,12 @@ class body {
     body& operator=(body&&) noexcept;
     ~body();
 
-    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, slot_source& remote) noexcept;
-    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, slot_source& remote) noexcept;
-    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, slot_source& remote) noexcept;
-    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, slot_source& remote) noexcept;
-    [[nodiscard]] result<void> rebuild(slot_source& remote) noexcept;
-    [[nodiscard]] result<void> audit(slot_source& remote) const noexcept;
+    [[nodiscard]] result<insert_outcome> insert(const hashed_key& key, batch_index_source& remote) noexcept;
+    [[nodiscard]] result<erase_outcome> erase(const hashed_key& key, batch_index_source& remote) noexcept;
+    [[nodiscard]] result<erase_outcome> forget(const hashed_key& key, batch_index_source& remote) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt(const hashed_key& key, batch_index_source& remote) noexcept;
+    [[nodiscard]] result<void> rebuild(batch_index_source& remote) noexcept;
+    [[nodiscard]] result<void> audit(batch_index_source& remote) const noexcept;
     [[nodiscard]] result<void> save(sink& out) const noexcept;
 
     [[nodiscard]] const cuckoo_state& state() const noexcept { return *state_; }
@@ -157,7 +162,7 @@ class body {
 template <class Rule>
 class cuckoo_family_filter
     : public filter_surface<cuckoo_family_filter<Rule>>,
-      public erasing_surface<cuckoo_family_filter<Rule>, cuckoo_options, cuckoo::any_slotted_map> {
+      public erasing_surface<cuckoo_family_filter<Rule>, cuckoo_options, cuckoo::any_batch_indexed_map> {
   public:
     static constexpr std::string_view name = Rule::name;
 
@@ -171,7 +176,7 @@ class cuckoo_family_filter
     // reads R twice, in order. An audit also sees that R has a key for every slot of the filter.
 
     // cuckooing_filter only. A loaded filter answers queries at once. insert, erase and adapt are
-    // errors until a rebuild, because they need slots in R that agree with the filter.
+    // errors until a rebuild, because they need an index that agrees with the filter.
     [[nodiscard]] result<void> save(sink& out) const noexcept requires(Rule::rule == cuckoo_rule::cuckooing) {
         return body_.save(out);
     }
@@ -201,8 +206,8 @@ class cuckoo_family_filter
 
   private:
     friend filter_surface<cuckoo_family_filter>;
-    friend sourced_surface<cuckoo_family_filter, cuckoo_options, cuckoo::any_slotted_map>;
-    friend erasing_surface<cuckoo_family_filter, cuckoo_options, cuckoo::any_slotted_map>;
+    friend sourced_surface<cuckoo_family_filter, cuckoo_options, cuckoo::any_batch_indexed_map>;
+    friend erasing_surface<cuckoo_family_filter, cuckoo_options, cuckoo::any_batch_indexed_map>;
     friend struct cuckoo::inspection;
     explicit cuckoo_family_filter(cuckoo::body made) noexcept : body_{std::move(made)} {}
     [[nodiscard]] cuckoo::body& body() noexcept { return body_; }

@@ -1,22 +1,24 @@
 // The cuckoo family in front of a store: every filter adapts by its rule or does not adapt, and
-// denies no key, whatever happens to its slots.
-#include "support/guard/slotted_store.hpp"
+// denies no key, whatever happens to its index.
+#include "support/guard/indexed_store.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 
 #include "genista/filters/cuckooing.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
-#include "genista/remote/memory_slots.hpp"
+#include "genista/remote/memory_map.hpp"
 #include "papers/cuckoo_family.hpp"
 #include "tests/support/guard_exercise.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test::slotted_store_test {
+namespace genista::test::indexed_store_test {
 namespace {
 
 hasher test_hash() {
@@ -25,43 +27,41 @@ hasher test_hash() {
 
 constexpr auto key_number = key_text;
 
-// Slots that fail on demand; a failed write was done or was not.
-class failing_slots {
+// An index that fails on demand; a failed write was done or was not.
+class failing_index {
   public:
-    template <slot_reader Take>
-    result<bool> read_slot(std::uint64_t slot, Take&& take) {
-        if (reads_fail) return error::make(error_code::io, "no slot is read");
-        return slots_.read_slot(slot, take);
-    }
-    result<void> write_slots(std::span<const slot_change> changes) {
-        if (writes_fail_before) return error::make(error_code::io, "no slot is written");
-        if (const auto done = slots_.write_slots(changes); !done) return done;
+    result<bool> put(const digest& where, key_view key) { return index_.put(where, key); }
+    result<bool> erase(const digest& where, key_view key) { return index_.erase(where, key); }
+    result<bool> contains(const digest& where, key_view key) { return index_.contains(where, key); }
+    result<void> apply(std::span<const record_change> changes) {
+        if (writes_fail_before) return error::make(error_code::io, "no place is written");
+        if (const auto done = index_.apply(changes); !done) return done;
         if (writes_fail_after) return error::make(error_code::io, "the reply was lost");
         return {};
     }
-    template <slot_visitor Visit>
-    result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        if (reads_fail) return error::make(error_code::io, "no slots are read");
-        return slots_.for_each_slot(first, last, visit);
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        if (reads_fail) return error::make(error_code::io, "no places are read");
+        return index_.for_each(first, last, visit);
     }
-    result<void> clear_slots(std::uint64_t first, std::uint64_t last) {
-        if (writes_fail_before) return error::make(error_code::io, "no slots are cleared");
-        return slots_.clear_slots(first, last);
+    result<void> erase_range(std::uint64_t first, std::uint64_t last) {
+        if (writes_fail_before) return error::make(error_code::io, "no places are erased");
+        return index_.erase_range(first, last);
     }
 
     std::atomic<bool> reads_fail{false}, writes_fail_before{false}, writes_fail_after{false};
 
   private:
-    memory_slots slots_;
+    memory_map index_;
 };
 
-using plain_store = slotted_store<memory_store, memory_slots>;
-using failing_store = slotted_store<memory_store, failing_slots>;
+using plain_store = indexed_store<memory_store, memory_map>;
+using failing_store = indexed_store<memory_store, failing_index>;
 static_assert(guarded_store<plain_store> && guarded_store<failing_store>);
-static_assert(slotted_map<remote_of<plain_store>>);
+static_assert(batch_indexed_map<remote_of<plain_store>>);
 
 template <class Filter>
-class slotted_guard : public ::testing::Test {
+class indexed_guard : public ::testing::Test {
   protected:
     static_assert(adaptive_filter<Filter, remote_of<plain_store>>);
     static_assert(guard_core<Filter, remote_of<plain_store>>::learns);
@@ -72,15 +72,15 @@ class slotted_guard : public ::testing::Test {
     }
 
     memory_store store_{test_hash()};
-    memory_slots slots_;
-    plain_store both_{store_, slots_};
+    memory_map index_;
+    plain_store both_{store_, index_};
 };
 
 using members = ::testing::Types<cuckoo_filter, cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>, cyclic_filter<3>,
                                  swapping_filter>;
-TYPED_TEST_SUITE(slotted_guard, members);
+TYPED_TEST_SUITE(indexed_guard, members);
 
-TYPED_TEST(slotted_guard, what_was_put_is_found_and_what_was_erased_is_not) {
+TYPED_TEST(indexed_guard, what_was_put_is_found_and_what_was_erased_is_not) {
     guarded guard{this->empty_filter(1000), this->both_};
     ASSERT_TRUE(guard.put("ada", "1815"));
     ASSERT_TRUE(guard.put("ada", "countess"));
@@ -95,7 +95,7 @@ TYPED_TEST(slotted_guard, what_was_put_is_found_and_what_was_erased_is_not) {
     EXPECT_TRUE(guard.filter().audit(this->both_.remote()));
 }
 
-TYPED_TEST(slotted_guard, a_guard_agrees_with_a_map_under_random_operations) {
+TYPED_TEST(indexed_guard, a_guard_agrees_with_a_map_under_random_operations) {
     guarded guard{this->empty_filter(900, 6), this->both_};
     std::map<std::string, std::string> model;
     splitmix chance{3};
@@ -109,7 +109,7 @@ TYPED_TEST(slotted_guard, a_guard_agrees_with_a_map_under_random_operations) {
 
 // A filter that adapts is wrong less often when it is asked again. If a repair may be in vain, the
 // filter reports it, and it does not count as an adapt.
-TYPED_TEST(slotted_guard, counts_what_was_repaired_and_nothing_else) {
+TYPED_TEST(indexed_guard, counts_what_was_repaired_and_nothing_else) {
     guarded guard{this->empty_filter(2000), this->both_};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     std::uint64_t repaired = 0, unrepaired = 0;
@@ -136,7 +136,7 @@ TYPED_TEST(slotted_guard, counts_what_was_repaired_and_nothing_else) {
     for (std::uint64_t i = 0; i < 2000; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
 }
 
-TYPED_TEST(slotted_guard, without_adapting_every_repetition_costs_a_read) {
+TYPED_TEST(indexed_guard, without_adapting_every_repetition_costs_a_read) {
     guarded guard{this->empty_filter(2000), this->both_, {.adapt = adapting::off}};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     const auto ask_all = [&] {
@@ -152,7 +152,7 @@ TYPED_TEST(slotted_guard, without_adapting_every_repetition_costs_a_read) {
 }
 
 // Threads: of the family, cuckooing_filter is the one that is deployed.
-using cuckooing_guard = slotted_guard<cuckooing_filter>;
+using cuckooing_guard = indexed_guard<cuckooing_filter>;
 
 TEST_F(cuckooing_guard, adapts_in_the_background_too) {
     guarded guard{this->empty_filter(2000), this->both_, {.adapt = adapting::in_background, .queued_adapts = 4096}};
@@ -165,7 +165,7 @@ TEST_F(cuckooing_guard, adapts_in_the_background_too) {
     EXPECT_GT(seen.adapts, 0u);
 }
 
-TYPED_TEST(slotted_guard, a_full_filter_denies_no_key) {
+TYPED_TEST(indexed_guard, a_full_filter_denies_no_key) {
     guarded guard{this->empty_filter(64), this->both_};
     for (std::uint64_t i = 0; i < 300; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     for (std::uint64_t i = 0; i < 300; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
@@ -173,15 +173,15 @@ TYPED_TEST(slotted_guard, a_full_filter_denies_no_key) {
     EXPECT_GT(guard.counters().ranges_pending_repair, 0u);
 }
 
-TYPED_TEST(slotted_guard, slots_that_fail_leave_ranges_for_a_repair) {
+TYPED_TEST(indexed_guard, an_index_that_fails_leaves_ranges_for_a_repair) {
     for (const bool happened : {false, true}) {
         memory_store store{test_hash()};
-        failing_slots slots;
-        slotted_store both{store, slots};
+        failing_index index;
+        indexed_store both{store, index};
         guarded guard{this->empty_filter(2000), both};
         std::uint64_t next = 0;
         for (; next < 1000; ++next) ASSERT_TRUE(guard.put(key_number(next), "v"));
-        (happened ? slots.writes_fail_after : slots.writes_fail_before) = true;
+        (happened ? index.writes_fail_after : index.writes_fail_before) = true;
         for (; next < 1100; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself works";
         EXPECT_EQ(guard.counters().late_inserts, 100u);
         EXPECT_GT(guard.counters().ranges_pending_repair, 50u);
@@ -189,7 +189,7 @@ TYPED_TEST(slotted_guard, slots_that_fail_leave_ranges_for_a_repair) {
         for (std::uint64_t i = 0; i < next; i += 7) ASSERT_TRUE(guard.erase(key_number(i)));
         for (std::uint64_t i = 0; i < next; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i % 7 != 0) << i;
         EXPECT_FALSE(guard.repair());
-        slots.writes_fail_before = slots.writes_fail_after = false;
+        index.writes_fail_before = index.writes_fail_after = false;
         const auto repaired = guard.repair();
         ASSERT_TRUE(repaired) << repaired.error().message();
         EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
@@ -199,23 +199,23 @@ TYPED_TEST(slotted_guard, slots_that_fail_leave_ranges_for_a_repair) {
     }
 }
 
-TYPED_TEST(slotted_guard, slots_that_cannot_be_read_cost_reads_and_no_key) {
+TYPED_TEST(indexed_guard, an_index_that_cannot_be_read_costs_reads_and_no_key) {
     memory_store store{test_hash()};
-    failing_slots slots;
-    failing_store both{store, slots};
+    failing_index index;
+    failing_store both{store, index};
     guarded guard{this->empty_filter(2000), both};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
-    slots.reads_fail = true;
+    index.reads_fail = true;
     for (std::uint64_t i = 0; i < 12000; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < 2000) << i;
     const guard_counters seen = guard.counters();
     EXPECT_GT(seen.wasted_reads, 10u);
     EXPECT_EQ(seen.failed_adapts, seen.wasted_reads);
     EXPECT_EQ(seen.adapts, 0u);
-    slots.reads_fail = false;
+    index.reads_fail = false;
     EXPECT_TRUE(guard.filter().audit(both.remote()));
 }
 
-TYPED_TEST(slotted_guard, a_filter_built_from_a_full_store_has_all_its_keys) {
+TYPED_TEST(indexed_guard, a_filter_built_from_a_full_store_has_all_its_keys) {
     {
         guarded guard{this->empty_filter(1000), this->both_};
         for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
@@ -255,15 +255,15 @@ TEST_F(cuckooing_guard, a_key_seen_in_the_store_is_found_through_the_guard) {
     EXPECT_TRUE(audited) << audited.error().message();
 }
 
-TEST(slotted_store, may_own_its_store_and_slots) {
-    slotted_store both{std::make_unique<memory_store>(test_hash()), std::make_unique<memory_slots>()};
+TEST(indexed_store, may_own_its_store_and_index) {
+    indexed_store both{std::make_unique<memory_store>(test_hash()), std::make_unique<memory_map>()};
     guarded guard{*cuckooing_filter::make({.capacity = 10, .hash = test_hash()}), both};
     ASSERT_TRUE(guard.put("ada", "1815"));
     EXPECT_EQ(**guard.get("ada"), "1815");
     std::string value;
     EXPECT_TRUE(*both.store().read({}, "ada", value));
     std::uint64_t occupied = 0;
-    ASSERT_TRUE(both.slots().for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t, key_view key) {
+    ASSERT_TRUE(both.index().for_each(0, ~std::uint64_t{0}, [&](const digest&, key_view key) {
         EXPECT_EQ(key.text(), "ada");
         return ++occupied > 0;
     }));
@@ -271,4 +271,4 @@ TEST(slotted_store, may_own_its_store_and_slots) {
 }
 
 }  // namespace
-}  // namespace genista::test::slotted_store_test
+}  // namespace genista::test::indexed_store_test

@@ -1,6 +1,6 @@
-// Slots over RocksDB: a map of numbers to keys in a directory that begins empty. Directories with
+// The index over RocksDB: records with batches in a directory that begins empty. Directories with
 // other content are left unchanged.
-#include "stores/rocksdb/slot_records.hpp"
+#include "stores/rocksdb/index_records.hpp"
 
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
@@ -12,49 +12,35 @@
 #include <vector>
 
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
+#include "tests/remote/remote_support.hpp"
 #include "tests/stores/plain_program.hpp"
 #include "tests/stores/scratch.hpp"
 #include "tests/support/failing_files.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test::slot_records_test {
+namespace genista::test::index_records_test {
 namespace {
 
-using rocks::slot_records;
-using rocks::slot_records_options;
+using rocks::index_records;
+using rocks::index_records_options;
 
 constexpr std::uint64_t greatest = ~std::uint64_t{0};
 
-using model_type = std::map<std::uint64_t, std::string>;
-
-slot_records_options test_options(rocksdb::Env* env = unsynced_env()) {
-    slot_records_options options;
+index_records_options test_options(rocksdb::Env* env = unsynced_env()) {
+    index_records_options options;
     options.rocksdb.env = env;
     return options;
 }
 
-std::unique_ptr<slot_records> open_slots(const std::string& path, slot_records_options options = test_options()) {
-    auto opened = slot_records::open(path, std::move(options));
+std::unique_ptr<index_records> open_index(const std::string& path, index_records_options options = test_options()) {
+    auto opened = index_records::open(path, std::move(options));
     EXPECT_TRUE(opened) << opened.error().message();
     return opened ? *std::move(opened) : nullptr;
 }
 
-std::string message_of(const std::string& path, slot_records_options options = test_options()) {
-    const auto opened = slot_records::open(path, std::move(options));
+std::string message_of(const std::string& path, index_records_options options = test_options()) {
+    const auto opened = index_records::open(path, std::move(options));
     return opened ? "opened" : std::string{opened.error().message()};
-}
-
-model_type all_of(slot_records& slots, std::uint64_t first = 0, std::uint64_t last = greatest) {
-    model_type seen;
-    std::optional<std::uint64_t> before;
-    const auto read = slots.for_each_slot(first, last, [&](std::uint64_t slot, key_view key) {
-        EXPECT_TRUE(!before || *before < slot);
-        before = slot;
-        seen.emplace(slot, key.text());
-        return true;
-    });
-    EXPECT_TRUE(read) << read.error().message();
-    return seen;
 }
 
 // The contents of a directory, by name, without RocksDB's lock and info log.
@@ -69,101 +55,112 @@ std::map<std::string, std::string> files_in(const std::string& path) {
     return found;
 }
 
-// Few slots, with both ends and neighbours that differ in high bytes only.
+// Few positions, with both ends and neighbours that differ in high bytes only.
 std::uint64_t few(splitmix& chance) {
-    static constexpr std::uint64_t slots[] = {
+    static constexpr std::uint64_t positions[] = {
         0, 1, 255, 256, 257, std::uint64_t{1} << 40, (std::uint64_t{1} << 40) + 1, greatest - 1, greatest};
-    return slots[chance.below(std::size(slots))];
+    return positions[chance.below(std::size(positions))];
 }
 
-TEST(slot_records, agree_with_a_map_under_random_operations) {
+// With seeds at both ends, and keys of up to three bytes that sort first and last.
+record any_record(splitmix& chance) {
+    const digest where{few(chance), chance.below(2) == 0 ? 0 : greatest};
+    return {where, std::string(chance.below(4), static_cast<char>(chance.below(2) * 255))};
+}
+
+TEST(index_records, agree_with_a_set_under_random_operations) {
     const scratch here;
-    const auto slots = open_slots(here.path());
-    model_type model;
+    const auto index = open_index(here.path());
+    model exact;
     splitmix chance{5};
     for (int step = 0; step < 3000; ++step) {
         const std::uint64_t what = chance.below(16);
         if (what == 0) {
             const std::uint64_t a = few(chance), b = few(chance);
-            ASSERT_TRUE(slots->clear_slots(a, b));
-            std::erase_if(model, [&](const auto& each) { return a <= each.first && each.first <= b; });
+            ASSERT_TRUE(index->erase_range(a, b));
+            std::erase_if(exact,
+                          [&](const record& each) { return a <= each.where.position && each.where.position <= b; });
         } else if (what == 1) {
-            ASSERT_TRUE(slots->flush());
-        } else {
-            std::vector<std::pair<std::uint64_t, std::optional<std::string>>> wanted(chance.below(4));
-            std::vector<slot_change> changes;
-            for (auto& [slot, key] : wanted) {
-                slot = few(chance);
-                if (chance.below(3) != 0) key = std::string(chance.below(4), static_cast<char>(chance.below(2) * 255));
-                changes.push_back({slot, key ? std::optional<key_view>{*key} : std::nullopt});
-                model.erase(slot);
-                if (key) model[slot] = *key;
+            ASSERT_TRUE(index->flush());
+        } else if (what < 4) {
+            const record named = any_record(chance);
+            if (what == 2) {
+                ASSERT_EQ(*index->put(named.where, named.key), exact.insert(named).second);
+            } else {
+                ASSERT_EQ(*index->erase(named.where, named.key), exact.erase(named) == 1);
             }
-            ASSERT_TRUE(slots->write_slots(changes));
+        } else {
+            std::vector<record> named;
+            std::vector<bool> present;
+            for (std::uint64_t count = chance.below(4); count > 0; --count) {
+                named.push_back(any_record(chance));
+                present.push_back(chance.below(3) != 0);
+                if (present.back())
+                    exact.insert(named.back());
+                else
+                    exact.erase(named.back());
+            }
+            std::vector<record_change> changes;
+            for (std::size_t i = 0; i < named.size(); ++i)
+                changes.push_back({named[i].where, key_view{named[i].key}, present[i]});
+            ASSERT_TRUE(index->apply(changes));
         }
-        const std::uint64_t asked = few(chance), a = few(chance), b = few(chance);
-        std::optional<std::string> shown;
-        const auto found = slots->read_slot(asked, [&](key_view key) { shown = std::string{key.text()}; });
-        ASSERT_TRUE(found);
-        ASSERT_EQ(*found, model.contains(asked));
-        ASSERT_EQ(shown, *found ? std::optional{model[asked]} : std::nullopt);
-        model_type expected;
-        for (const auto& each : model) {
-            if (a <= each.first && each.first <= b) expected.insert(each);
-        }
-        ASSERT_EQ(all_of(*slots, a, b), expected);
+        const record asked = any_record(chance);
+        ASSERT_EQ(*index->contains(asked.where, asked.key), exact.contains(asked));
+        const std::uint64_t a = few(chance), b = few(chance);
+        ASSERT_EQ(read_range(*index, a, b), range_of(exact, a, b, exact.size()));
     }
 }
 
-TEST(slot_records, a_visit_ends_where_the_visitor_says) {
+TEST(index_records, a_visit_ends_where_the_visitor_says) {
     const scratch here;
-    const auto slots = open_slots(here.path());
-    const slot_change changes[] = {{1, key_view{"a"}}, {2, key_view{"b"}}, {3, key_view{"c"}}};
-    ASSERT_TRUE(slots->write_slots(changes));
+    const auto index = open_index(here.path());
+    const record_change changes[] = {{digest{1, 0}, "a"}, {digest{2, 0}, "b"}, {digest{3, 0}, "c"}};
+    ASSERT_TRUE(index->apply(changes));
     int seen = 0;
-    ASSERT_TRUE(slots->for_each_slot(0, greatest, [&](std::uint64_t, key_view) { return ++seen < 2; }));
+    ASSERT_TRUE(index->for_each(0, greatest, [&](const digest&, key_view) { return ++seen < 2; }));
     EXPECT_EQ(seen, 2);
 }
 
-TEST(slot_records, a_record_that_is_no_slot_is_damage) {
+TEST(index_records, a_record_without_a_place_is_damage) {
     const scratch here;
-    const auto slots = open_slots(here.path());
-    ASSERT_TRUE(slots->db().Put({}, "short", "ada").ok());
-    EXPECT_EQ(slots->for_each_slot(0, greatest, [](std::uint64_t, key_view) { return true; }).error().code(),
+    const auto index = open_index(here.path());
+    ASSERT_TRUE(index->db().Put({}, "short", "").ok());
+    EXPECT_EQ(index->for_each(0, greatest, [](const digest&, key_view) { return true; }).error().code(),
               error_code::corrupt);
 }
 
-TEST(slot_records, begin_empty_whatever_an_earlier_process_left) {
+TEST(index_records, begin_empty_whatever_an_earlier_process_left) {
     const scratch here;
-    const slot_change changes[] = {{7, key_view{"ada"}}};
+    const record_change changes[] = {{digest{7, 0}, "ada"}};
     for (const bool flushed : {false, true, false}) {
-        const auto slots = open_slots(here.path());
-        EXPECT_TRUE(all_of(*slots).empty());
-        ASSERT_TRUE(slots->write_slots(changes));
-        EXPECT_EQ(all_of(*slots).size(), 1u);
+        const auto index = open_index(here.path());
+        EXPECT_TRUE(read_all(*index).empty());
+        ASSERT_TRUE(index->apply(changes));
+        EXPECT_EQ(read_all(*index).size(), 1u);
         if (flushed) {
-            ASSERT_TRUE(slots->flush());
+            ASSERT_TRUE(index->flush());
         }
     }
     std::filesystem::create_directory(here.path("empty"));
-    EXPECT_NE(open_slots(here.path("empty")), nullptr);
+    EXPECT_NE(open_index(here.path("empty")), nullptr);
     // Cut short after the marker was written, or in the middle of the deletion.
     std::filesystem::remove(here.path() + "/CURRENT");
-    EXPECT_NE(open_slots(here.path()), nullptr);
+    EXPECT_NE(open_index(here.path()), nullptr);
 }
 
-TEST(slot_records, cannot_be_opened_twice_at_once) {
+TEST(index_records, cannot_be_opened_twice_at_once) {
     const scratch here;
-    const auto slots = open_slots(here.path());
-    const slot_change changes[] = {{7, key_view{"ada"}}};
-    ASSERT_TRUE(slots->write_slots(changes));
+    const auto index = open_index(here.path());
+    const record_change changes[] = {{digest{7, 0}, "ada"}};
+    ASSERT_TRUE(index->apply(changes));
     EXPECT_NE(message_of(here.path()).find(here.path()), std::string::npos) << message_of(here.path());
-    EXPECT_EQ(all_of(*slots), (model_type{{7, "ada"}}));
-    ASSERT_TRUE(slots->flush());
-    EXPECT_EQ(all_of(*slots), (model_type{{7, "ada"}}));
+    EXPECT_EQ(read_all(*index), (std::vector<record>{{digest{7, 0}, "ada"}}));
+    ASSERT_TRUE(index->flush());
+    EXPECT_EQ(read_all(*index), (std::vector<record>{{digest{7, 0}, "ada"}}));
 }
 
-TEST(slot_records, a_path_with_other_content_is_refused_by_name_and_left_unchanged) {
+TEST(index_records, a_path_with_other_content_is_refused_by_name_and_left_unchanged) {
     const scratch here;
     const std::string file = here.path("file"), folder = here.path("folder"), plain = here.path("plain"),
                       store = here.path("store");
@@ -185,7 +182,7 @@ TEST(slot_records, a_path_with_other_content_is_refused_by_name_and_left_unchang
         EXPECT_NE(message.find("left as it is"), std::string::npos) << message;
         EXPECT_EQ(files_in(path), before) << path;
     }
-    EXPECT_EQ(message_of(file), file + " is a file, not the directory of a filter's slots");
+    EXPECT_EQ(message_of(file), file + " is a file, not the directory of a filter's index");
     EXPECT_EQ(std::filesystem::file_size(file), 4u);
     const auto again = rocks::clustered_store::open(store);
     ASSERT_TRUE(again);
@@ -194,7 +191,7 @@ TEST(slot_records, a_path_with_other_content_is_refused_by_name_and_left_unchang
 }
 
 // DestroyDB deletes in every folder that its options name.
-TEST(slot_records, options_of_another_database_do_not_lead_to_its_files) {
+TEST(index_records, options_of_another_database_do_not_lead_to_its_files) {
     const scratch here;
     rocksdb::Options options;
     options.create_if_missing = true;
@@ -211,16 +208,16 @@ TEST(slot_records, options_of_another_database_do_not_lead_to_its_files) {
         ASSERT_TRUE(other->Flush({}).ok());
         ASSERT_TRUE(other->Put({}, "logged", "v").ok());
     }
-    for (int life = 0; life < 2; ++life) EXPECT_NE(open_slots(here.path(), {.rocksdb = options}), nullptr);
+    for (int life = 0; life < 2; ++life) EXPECT_NE(open_index(here.path(), {.rocksdb = options}), nullptr);
     std::string value;
     const auto other = open_other();
     EXPECT_TRUE(other->Get({}, "flushed", &value).ok());
     EXPECT_TRUE(other->Get({}, "logged", &value).ok());
 }
 
-TEST(slot_records, settings_that_would_disorder_or_drop_slots_are_refused) {
+TEST(index_records, settings_that_would_disorder_or_drop_records_are_refused) {
     const scratch here;
-    slot_records_options options = test_options();
+    index_records_options options = test_options();
     options.rocksdb.comparator = rocksdb::ReverseBytewiseComparator();
     EXPECT_NE(message_of(here.path(), options).find("bytewise"), std::string::npos);
     options = test_options();
@@ -231,24 +228,24 @@ TEST(slot_records, settings_that_would_disorder_or_drop_slots_are_refused) {
 
 // Each call that reaches the disk fails once, in turn: opening works, or fails with a reason. It
 // never leaves a state in which the next opening fails.
-TEST(slot_records, an_opening_that_fails_anywhere_can_be_repeated) {
+TEST(index_records, an_opening_that_fails_anywhere_can_be_repeated) {
     const scratch here;
     std::uint64_t failures = 0;
     for (std::uint64_t call = 0; call < 200; ++call) {
-        { ASSERT_NE(open_slots(here.path()), nullptr) << call; }
+        { ASSERT_NE(open_index(here.path()), nullptr) << call; }
         io_fate fate;
         failing_env env{fate, std::make_shared<unsynced_files>()};
         fate.fail_once(call);
         {
-            const auto opened = slot_records::open(here.path(), test_options(&env));
+            const auto opened = index_records::open(here.path(), test_options(&env));
             failures += opened ? 0u : 1u;
-            EXPECT_TRUE(!opened || all_of(**opened).empty());
+            EXPECT_TRUE(!opened || read_all(**opened).empty());
         }
         if (fate.calls() <= call) break;
     }
     EXPECT_GT(failures, 5u);
-    EXPECT_NE(open_slots(here.path()), nullptr);
+    EXPECT_NE(open_index(here.path()), nullptr);
 }
 
 }  // namespace
-}  // namespace genista::test::slot_records_test
+}  // namespace genista::test::index_records_test
