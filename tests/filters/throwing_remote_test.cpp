@@ -22,6 +22,7 @@
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "tests/support/daisy_classes.hpp"
+#include "tests/support/wrapped_maps.hpp"
 
 namespace genista::test::throwing_remote_test {
 namespace {
@@ -270,39 +271,18 @@ TYPED_TEST(throwing_remote, fails_a_rebuild_an_audit_and_a_build) {
 }
 
 // A filter that does not learn is repaired by a read of R that the guard itself makes.
-class throwing_store {
-  public:
-    explicit throwing_store(const hasher& hash) : hash_{hash} {}
-
-    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
-    [[nodiscard]] throwing_map& remote() noexcept { return remote_; }
-    result<bool> read(const digest& where, key_view key, std::string&) { return remote_.contains(where, key); }
-    result<void> write(const digest& where, key_view key, std::string_view) {
-        if (const auto put = remote_.put(where, key); !put) return put.error();
-        return {};
-    }
-    result<void> remove(const digest& where, key_view key) {
-        if (const auto gone = remote_.erase(where, key); !gone) return gone.error();
-        return {};
-    }
-    fuse burns{};
-
-  private:
-    hasher hash_;
-    throwing_map remote_{burns};
-};
-
 template <class Filter>
 void repair_behind(result<Filter> made) {
     ASSERT_TRUE(made);
-    throwing_store store{made->hash()};
-    guarded<Filter, throwing_store> guard{*std::move(made), store};
+    fuse burns{};
+    store_over<throwing_map> store{made->hash(), burns};
+    guarded<Filter, store_over<throwing_map>> guard{*std::move(made), store};
     for (std::uint64_t key = 0; key < stored; ++key) ASSERT_TRUE(guard.put(key, "value"));
     for (const thrown kind : {thrown::runtime_error, thrown::bad_alloc, thrown::number}) {
         guard.core().need_repair_everywhere();
-        store.burns = {.calls = 2, .what = kind};
+        burns = {.calls = 2, .what = kind};
         EXPECT_FALSE(guard.repair());
-        store.burns = {};
+        burns = {};
         EXPECT_GT(guard.core().pending_ranges(), 0u);
         EXPECT_TRUE(guard.repair());
         EXPECT_EQ(guard.core().pending_ranges(), 0u);

@@ -228,26 +228,7 @@ TEST(replaced_records, of_another_band_cost_daisy_broom_no_key) {
     }
 }
 
-// What memory_store is, on an R that replaces records.
-class replacing_store {
-  public:
-    explicit replacing_store(const hasher& hash) : hash_{hash} {}
-    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
-    [[nodiscard]] replacing_map& remote() noexcept { return remote_; }
-    result<bool> read(const digest& where, key_view key, std::string&) { return remote_.contains(where, key); }
-    result<void> write(const digest& where, key_view key, std::string_view) {
-        if (const auto put = remote_.put(where, key); !put) return put.error();
-        return {};
-    }
-    result<void> remove(const digest& where, key_view key) {
-        if (const auto gone = remote_.erase(where, key); !gone) return gone.error();
-        return {};
-    }
-
-  private:
-    hasher hash_;
-    replacing_map remote_;
-};
+using replacing_store = test::store_over<replacing_map>;
 
 TEST(replaced_records, fail_the_repair_of_a_filter_that_does_not_learn) {
     for (const auto by : {replacing_map::with::its_predecessor, replacing_map::with::a_stray}) {

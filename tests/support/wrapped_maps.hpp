@@ -1,5 +1,6 @@
 // Remote maps around another one, for tests: scripted_map runs a hook inside a call, and
-// disordered_map and replacing_map give wrong ranges of kinds that faulty_map does not have.
+// disordered_map and replacing_map give wrong ranges of kinds that faulty_map does not have. Also
+// store_over, a store on any of them.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "genista/hash/hasher.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/remote.hpp"
 
@@ -118,6 +121,33 @@ class replacing_map : public memory_map {
     with by_ = with::itself;
     std::optional<record> stray_;
     std::uint64_t replaced_ = 0;
+};
+
+// What memory_store is (guard/memory_store.hpp), on an R of another type: a store that keeps no
+// values.
+template <remote_map R>
+class store_over {
+  public:
+    // The R is made from `arguments`.
+    template <class... Arguments>
+    explicit store_over(const hasher& hash, Arguments&&... arguments)
+        : hash_{hash}, remote_(std::forward<Arguments>(arguments)...) {}
+
+    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] R& remote() noexcept { return remote_; }
+    result<bool> read(const digest& where, key_view key, std::string&) { return remote_.contains(where, key); }
+    result<void> write(const digest& where, key_view key, std::string_view) {
+        if (const auto put = remote_.put(where, key); !put) return put.error();
+        return {};
+    }
+    result<void> remove(const digest& where, key_view key) {
+        if (const auto gone = remote_.erase(where, key); !gone) return gone.error();
+        return {};
+    }
+
+  private:
+    hasher hash_;
+    R remote_;
 };
 
 }  // namespace genista::test
