@@ -116,11 +116,11 @@ result<void> core::begin(batch_index_source& remote) {
 }
 
 result<core::at_place> core::read_place(std::uint64_t slot, batch_index_source& remote, std::string& key) const {
-    const digest place = place_in_remote(generation_, slot);
+    const digest there = place_in_remote(generation_, slot);
     auto seen = at_place::none;
     bool starved = false;
     const auto take = [&](const digest& where, key_view stored) noexcept {
-        const bool is_first = seen == at_place::none && where == place;
+        const bool is_first = seen == at_place::none && where == there;
         seen = is_first ? at_place::one : at_place::other;
         if (!is_first) return false;
         try {
@@ -131,7 +131,7 @@ result<core::at_place> core::read_place(std::uint64_t slot, batch_index_source& 
         return !starved;
     };
     // By reference, so that no memory is needed for the visitor.
-    const auto read = remote.each({place.position, place.position}, std::ref(take));
+    const auto read = remote.each({there.position, there.position}, std::ref(take));
     if (starved) return error::make(error_code::out_of_memory, "no memory for a key of the remote map");
     if (!read) return read.error();
     return seen;
@@ -172,10 +172,10 @@ result<void> core::commit(const plan& done, batch_index_source& remote) {
     };
     for (const planned_slot& each : done.slots()) {
         if (each.before == each.after) continue;
-        const digest place = place_in_remote(generation_, each.slot);
-        if (each.before) changes.push_back({place, key_view{each.before->key}, false});
-        if (each.after) changes.push_back({place, key_view{each.after->key}, true});
-        as_it_was.push_back({place, key_of(each.after), key_of(each.before)});
+        const digest there = place_in_remote(generation_, each.slot);
+        if (each.before) changes.push_back({there, key_view{each.before->key}, false});
+        if (each.after) changes.push_back({there, key_view{each.after->key}, true});
+        as_it_was.push_back({there, key_of(each.after), key_of(each.before)});
     }
     if (changes.empty()) return {};
     pending_ = std::move(as_it_was);

@@ -89,10 +89,10 @@ result<void> core::visit_slots(std::uint64_t first, std::uint64_t last, batch_in
     bool lied = false;
     std::uint64_t next = in_remote(generation_, first);
     const std::uint64_t end = in_remote(generation_, last);
-    const auto check = [&](const digest& place, key_view key) noexcept {
-        const std::uint64_t number = place.position;
+    const auto check = [&](const digest& where, key_view key) noexcept {
+        const std::uint64_t number = where.position;
         const digest d = hash_(key);
-        lied = lied || number < next || number > end || place.seed != 0 || !fits(d, number - in_remote(generation_, 0));
+        lied = lied || number < next || number > end || where.seed != 0 || !fits(d, number - in_remote(generation_, 0));
         if (lied) return false;
         next = number + 1;
         return take(d, key);
@@ -192,7 +192,7 @@ result<void> core::write_generation(keys_from from, const element* more, arrange
         if (starved) return no_memory(who_);
         std::vector<record_change> changes;
         changes.reserve(batch.size());
-        for (const auto& [place, key] : batch) changes.push_back({place, key_view{key}, true});
+        for (const auto& [where, key] : batch) changes.push_back({where, key_view{key}, true});
         if (changes.empty()) continue;
         if (const auto done = remote.apply(changes); !done) return done.error();
     }
