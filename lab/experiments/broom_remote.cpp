@@ -314,8 +314,8 @@ class paper_remote_run {
 };
 
 outcome measure_paper_remote(const run_options& options) {
-    std::vector<std::uint64_t> sizes = {10'000, 100'000};
-    if (!options.quick) sizes.push_back(1'000'000);
+    using sizes_of_run = std::vector<std::uint64_t>;
+    const auto sizes = options.quick ? sizes_of_run{10'000, 100'000} : sizes_of_run{10'000, 100'000, 1'000'000};
     outcome out;
     bool kept = true, judged_by_less_fails = true;
     double most_mean = 0, done = 0;

@@ -61,8 +61,8 @@ struct checked_world : broom_world<Filter> {
     // The filter alone.
     void insert_put(std::uint64_t key) { wrong.expect(filter.insert(key, plain).has_value(), "an insert failed"); }
     template <class R>
-    void erase_from(R& remote, std::uint64_t key) {
-        wrong.expect(filter.erase(key, remote).has_value(), "an erase failed");
+    void erase_from(R& from, std::uint64_t key) {
+        wrong.expect(filter.erase(key, from).has_value(), "an erase failed");
     }
     void expect_maybe(std::uint64_t key, const char* what = "a false negative") {
         wrong.expect(filter.may_contain(key), what);

@@ -29,26 +29,26 @@ struct guard_operations {
     std::size_t most_stored = std::numeric_limits<std::size_t>::max();
 };
 
-// Random operations on the guard and on `model`, which agree before and afterwards.
+// Random operations on the guard and on `truth`, which agree before and afterwards.
 template <class Guard>
-void expect_a_map(Guard& guard, std::map<std::string, std::string>& model, splitmix& chance,
+void expect_a_map(Guard& guard, std::map<std::string, std::string>& truth, splitmix& chance,
                   const guard_operations& what) {
     for (int step = 0; step < what.steps; ++step) {
         const std::string key = key_text(chance.below(what.keys));
         const std::uint64_t which = chance.below(10);
-        if (which < what.puts && model.size() < what.most_stored) {
+        if (which < what.puts && truth.size() < what.most_stored) {
             const std::string value = std::to_string(chance());
             ASSERT_TRUE(guard.put(key, value));
-            model[key] = value;
+            truth[key] = value;
         } else if (which < what.puts + what.erases) {
             ASSERT_TRUE(guard.erase(key));
-            model.erase(key);
+            truth.erase(key);
         } else {
             const auto got = guard.get(key);
             ASSERT_TRUE(got);
-            ASSERT_EQ(got->has_value(), model.contains(key)) << key;
+            ASSERT_EQ(got->has_value(), truth.contains(key)) << key;
             if (got->has_value()) {
-                ASSERT_EQ(**got, model[key]);
+                ASSERT_EQ(**got, truth[key]);
             }
         }
     }

@@ -56,13 +56,13 @@ class paper_world : public indexed_world<paper_world, broom_paper_filter> {
     void adapt(std::uint64_t key) {
         for (;;) {
             const bool maybe = filter.may_contain(key);
-            const std::uint64_t rebuilds = filter.details().rebuilds;
+            const std::uint64_t before = filter.details().rebuilds;
             const auto outcome = watched([&] { return filter.adapt(key, remote); }, "an adapt");
             if (!outcome) {
                 if (chance.below(2) == 0) return;
                 continue;
             }
-            const bool rebuilt = filter.details().rebuilds != rebuilds;
+            const bool rebuilt = filter.details().rebuilds != before;
             const bool still = filter.may_contain(key);
             if (members_.contains(key)) {
                 expect(*outcome == adapt_outcome::true_positive, "adapt of a stored key: wrong outcome");
