@@ -229,7 +229,9 @@ TEST(guarded, a_range_that_cannot_be_read_does_not_hold_up_the_repair_of_others)
     using core_type = guard_core<broom_filter, partly_readable_map>;
     memory_map inside;
     partly_readable_map remote{inside};
-    core_type through{*broom_filter::make({.capacity = 1000, .hash = test_hash(), .random = repeatable(7)}), remote};
+    // Its bins are smaller than the guard's ranges: an insert reads no other range.
+    core_type through{*broom_filter::make({.capacity = 1'000'000, .hash = test_hash(), .random = repeatable(7)}),
+                      remote};
     for (std::uint64_t number = 0; number < 100; ++number) {
         const std::string key = key_number(number);
         const hashed_key hashed{through.hash(), key};

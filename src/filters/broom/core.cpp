@@ -387,8 +387,8 @@ bool core::leave_tombstone_assuming_present(const digest& d, const broom_epoch_m
     return commit_if_allowed(in, held, image, before);
 }
 
-// Behind a step: is the operation done? If the bin had no room, it has some now; an error if R holds
-// more keys than a bin can have.
+// Behind a step: is the operation done? If the bin had no room, it has some now; an error if R
+// holds more keys than a bin can have.
 result<bool> core::is_done(step last, const digest& d, const reading& taken, range_source& source) {
     if (last == step::done) taken.where->tidy();
     if (last == step::no_room) {

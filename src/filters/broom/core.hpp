@@ -183,7 +183,7 @@ class core {
     void count_memory() noexcept;
     // Under growing_. False: all bins have moved.
     [[nodiscard]] result<bool> move_one_bin(range_source& source, int most = most_attempts) noexcept;
-    [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
+    [[nodiscard]] result<unsigned> doublings_for(range_source& source, bool may_leave_keys) noexcept;
     [[nodiscard]] result<unsigned> doublings_at(std::uint64_t bin, range_source& source) noexcept;
     [[nodiscard]] result<void> build_moved(const layout& l, std::uint64_t bin, const population& r);
     void end_growth();

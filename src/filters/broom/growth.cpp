@@ -243,7 +243,7 @@ result<bool> core::grow(range_source& source, bool may_leave_keys) noexcept try 
     const std::lock_guard only_one{growing_};
     bool began = false;
     if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
-        const auto doublings = doublings_for(source);
+        const auto doublings = doublings_for(source, may_leave_keys);
         if (!doublings) return doublings.error();
         if (const auto begun = begin_growth(*doublings, may_leave_keys); !begun) return begun.error();
         began = true;
@@ -275,9 +275,9 @@ result<unsigned> core::doublings_at(std::uint64_t bin, range_source& source) noe
 
 // R may hold far more than this table was made for (a filter loaded from an old snapshot): one
 // doubling, or as many as its fullest bin needs, each only while R's keys fill a quarter of the
-// slots. Keys of one position stay in one bin however large the table is: that rule keeps the
-// calls that cannot place them from doubling it for ever.
-result<unsigned> core::doublings_for(range_source& source) noexcept try {
+// slots. Keys of one position stay in one bin however large the table is. If none may be left to
+// its insert, and no doubling helps, that is an error: else each such call would double the table.
+result<unsigned> core::doublings_for(range_source& source, bool may_leave_keys) noexcept try {
     const table& in = *layout_.load(std::memory_order_relaxed)->now;
     std::uint64_t fullest = 0, all = 0;
     population r;
@@ -293,7 +293,7 @@ result<unsigned> core::doublings_for(range_source& source) noexcept try {
     const unsigned wanted = doublings_for_keys(fullest);
     unsigned doublings = 0;
     while (doublings < wanted && fills_a_quarter(all, in.bins() << doublings)) ++doublings;
-    if (doublings == 0 && !wants_to_grow()) {
+    if (doublings == 0 && !may_leave_keys && !wants_to_grow()) {
         return error::make(error_code::unsupported,
                            "broom: R holds %llu keys of one bin, more than fit, and too few in all to grow",
                            static_cast<unsigned long long>(fullest));
