@@ -108,8 +108,8 @@ class flat_index {
 
         void grow(std::uint64_t places) {
             if (places <= keys.size()) return;
-            keys.resize(static_cast<std::size_t>(places));
             used.resize(static_cast<std::size_t>(places));
+            keys.resize(static_cast<std::size_t>(places));  // last, because its size says what there is
         }
         [[nodiscard]] bool is_used(std::uint64_t i) const noexcept { return i < used.size() && used[i]; }
         [[nodiscard]] key_view view(std::uint64_t i) const noexcept { return key_view{keys[i].data(), keys[i].size()}; }

@@ -31,6 +31,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -45,8 +46,17 @@ namespace genista::rocks {
 
 inline constexpr const char* index_marker_name = "genista-index";
 
+// A place that often gets another key has a tombstone for each of the former ones, and a look at it
+// passes them all until they are compacted away: memtables are small, and compacted early.
+[[nodiscard]] inline rocksdb::Options index_rocksdb_options() {
+    rocksdb::Options how = default_rocksdb_options();
+    how.write_buffer_size = std::size_t{1} << 20;
+    how.level0_file_num_compaction_trigger = 2;
+    return how;
+}
+
 struct index_records_options {
-    rocksdb::Options rocksdb = default_rocksdb_options();
+    rocksdb::Options rocksdb = index_rocksdb_options();
 };
 
 class index_records {

@@ -3,11 +3,13 @@
 // earlier failure left in doubt, are not errors.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -263,6 +265,74 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_writes_all_slots_that_were_in_doubt) {
         EXPECT_EQ(w.records(), 60u) << "the former slots are not written";
         EXPECT_TRUE(w.filter.audit(w.truth));
     }
+}
+
+// An index that takes no batch with a long key in it, be it put or erased.
+class short_keys_map {
+  public:
+    explicit short_keys_map(memory_map& wrapped) noexcept : inner_{wrapped} {}
+
+    result<bool> put(const digest& where, key_view key) { return inner_.put(where, key); }
+    result<bool> erase(const digest& where, key_view key) { return inner_.erase(where, key); }
+    result<bool> contains(const digest& where, key_view key) { return inner_.contains(where, key); }
+    result<void> erase_range(std::uint64_t first, std::uint64_t last) { return inner_.erase_range(first, last); }
+    result<void> apply(std::span<const record_change> changes) {
+        for (const record_change& each : changes) {
+            if (each.key.size > 16) return error::make(error_code::invalid_argument, "the key is too long");
+        }
+        return inner_.apply(changes);
+    }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        return inner_.for_each(first, last, std::forward<Visit>(visit));
+    }
+
+  private:
+    memory_map& inner_;
+};
+
+TYPED_TEST(cuckoo_family_lies, a_key_that_the_index_refuses_holds_up_no_other) {
+    memory_map records, inside;
+    short_keys_map index{inside};
+    with_index<memory_map, short_keys_map> remote{records, index};
+    auto filter = *TypeParam::make(tight<TypeParam>(5));
+    const auto insert = [&](std::uint64_t key) {
+        ASSERT_TRUE(records.put(filter.hash()(key), integer_key{key}.view()));
+        const auto outcome = filter.insert(key, remote);
+        ASSERT_TRUE(outcome) << outcome.error().message();
+    };
+    for (std::uint64_t key = 0; key < 30; ++key) insert(key);
+    const std::string long_key(100, 'k');
+    EXPECT_FALSE(filter.insert(key_view{long_key}, remote));
+    for (std::uint64_t key = 30; key < 60; ++key) insert(key);
+    EXPECT_FALSE(filter.insert(key_view{long_key}, remote));
+    ASSERT_TRUE(filter.erase(std::uint64_t{3}, remote));
+    for (std::uint64_t key = 0; key < 60; ++key) EXPECT_TRUE(key == 3 || filter.may_contain(key)) << key;
+    const auto sound = filter.audit(remote);
+    EXPECT_TRUE(sound) << sound.error().message();
+}
+
+// Two keys have one digest, and the second comes into R between the two reads of a rebuild, where it
+// is the first of the two.
+TYPED_TEST(cuckoo_family_lies, a_key_with_the_digest_of_another_takes_no_slot_of_it) {
+    const auto first_letters = [](const void*, key_view key) noexcept -> digest {
+        return hasher{hash_key::from_seed(4)}(key_view{key.data, std::min<std::size_t>(key.size, 3)});
+    };
+    cuckoo_options options = tight<TypeParam>(6);
+    options.hash = hasher::custom(first_letters, nullptr);
+    memory_map records, index;
+    test::scripted_map<memory_map> scripted{records};
+    with_index<test::scripted_map<memory_map>, memory_map> remote{scripted, index};
+    auto filter = *TypeParam::make(options);
+    const auto put = [&](std::string_view key) { EXPECT_TRUE(records.put(filter.hash()(key), key_view{key})); };
+    put("key~");
+    scripted.after_range = [&] { put("key"); };
+    EXPECT_FALSE(filter.rebuild(remote));
+    ASSERT_TRUE(filter.rebuild(remote));
+    EXPECT_EQ(*filter.insert("key", remote), insert_outcome::already_present);
+    EXPECT_EQ(*filter.erase("key", remote), erase_outcome::erased);
+    EXPECT_TRUE(filter.may_contain("key~"));
+    EXPECT_TRUE(filter.audit(remote));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 //   a look          one range read, also for a single place
 #pragma once
 
+#include <cassert>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -41,11 +42,14 @@ concept batch_indexed_map = indexed_map<R> && requires(R& remote) {
     requires batched_map<std::remove_reference_t<decltype(remote.index())>>;
 };
 
-// One R out of two; both outlive it.
+// One R out of two; both outlive it. The first has your records. The filter deletes everything in
+// the second one when it begins: never exchange them.
 template <remote_map Map, remote_map Index>
 class with_index {
   public:
-    with_index(Map& map, Index& index) noexcept : map_{&map}, index_{&index} {}
+    with_index(Map& map, Index& index) noexcept : map_{&map}, index_{&index} {
+        assert(static_cast<const void*>(map_) != static_cast<const void*>(index_));
+    }
 
     result<bool> put(const digest& where, key_view key) { return map_->put(where, key); }
     result<bool> erase(const digest& where, key_view key) { return map_->erase(where, key); }

@@ -110,7 +110,16 @@ result<void> core::begin(batch_index_source& remote) {
         if (each.takes) changes.push_back({each.place, key_view{*each.takes}, false});
         if (each.puts) changes.push_back({each.place, key_view{*each.puts}, true});
     }
-    if (const auto done = remote.apply(changes); !done) return done.error();
+    if (!remote.apply(changes)) {
+        // R may refuse a batch for the key that it takes, as it refused to put it: its place is
+        // emptied without naming it.
+        for (const pending_write& each : pending_) {
+            const position_range only{each.place.position, each.place.position};
+            if (const auto emptied = remote.erase_range(only); !emptied) return emptied.error();
+        }
+        std::erase_if(changes, [](const record_change& each) { return !each.present; });
+        if (const auto done = remote.apply(changes); !done) return done.error();
+    }
     pending_.clear();
     return {};
 }

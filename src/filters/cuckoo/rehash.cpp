@@ -164,18 +164,24 @@ std::optional<core::arrangement> core::arrange(std::span<const digest> keys) {
 
 // A key that R gained meanwhile is skipped: the thread that put it there will call insert, which
 // waits. A key that left R meanwhile keeps no slot. Keys with one digest may take each other's
-// slots: look-ups cannot distinguish them.
+// slots: look-ups cannot distinguish them. If R gained one more of them meanwhile, one would have
+// no slot, and it need not be the new one: that is an error.
 result<void> core::write_generation(keys_from from, const element* more, arrangement& made, std::uint64_t generation,
                                     batch_index_source& remote) {
     std::vector<bool> written(made.slot_of.size(), false);
     std::vector<std::pair<digest, std::string>> batch;
-    bool starved = false;
+    bool starved = false, one_too_many = false;
     const auto take = [&](const digest& d, key_view key) noexcept {
-        auto at = std::lower_bound(made.slot_of.begin(), made.slot_of.end(), d,
-                                   [](const auto& known, const digest& wanted) { return known.first < wanted; });
+        const auto first =
+            std::lower_bound(made.slot_of.begin(), made.slot_of.end(), d,
+                             [](const auto& known, const digest& wanted) { return known.first < wanted; });
+        auto at = first;
         const auto number = [&] { return static_cast<std::size_t>(at - made.slot_of.begin()); };
         while (at != made.slot_of.end() && at->first == d && written[number()]) ++at;
-        if (at == made.slot_of.end() || at->first != d) return true;
+        if (at == made.slot_of.end() || at->first != d) {
+            one_too_many = at != first;
+            return !one_too_many;
+        }
         try {
             batch.emplace_back(place_in_remote(generation, at->second), key.text());
         } catch (const std::bad_alloc&) {
@@ -190,6 +196,10 @@ result<void> core::write_generation(keys_from from, const element* more, arrange
         if (const auto read = visit_part(from, part, remote, take); !read) return read.error();
         if (part == 0 && more != nullptr) take(more->where, key_view{more->key});
         if (starved) return no_memory(who_);
+        if (one_too_many) {
+            return error::make(error_code::timeout, "%.*s: while R was read it gained a key with the digest of another",
+                               static_cast<int>(who_.name.size()), who_.name.data());
+        }
         std::vector<record_change> changes;
         changes.reserve(batch.size());
         for (const auto& [where, key] : batch) changes.push_back({where, key_view{key}, true});
