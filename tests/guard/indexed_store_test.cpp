@@ -30,6 +30,7 @@ constexpr auto key_number = key_text;
 // An index that fails on demand; a failed write was done or was not.
 class failing_index {
   public:
+    // A filter of the cuckoo family asks for no single record.
     result<bool> put(const digest& where, key_view key) { return index_.put(where, key); }
     result<bool> erase(const digest& where, key_view key) { return index_.erase(where, key); }
     result<bool> contains(const digest& where, key_view key) { return index_.contains(where, key); }

@@ -174,6 +174,7 @@ TEST(partial_opening, build_behind_can_be_closed_and_cut_short) {
     const scratch folder;
     {
         const auto db = open_plain(folder.path(), std::make_shared<appending>());
+        ASSERT_NE(db, nullptr);
         for (std::uint64_t i = 0; i < keys; ++i) ASSERT_TRUE(db->Put({}, key_number(i), "value").ok());
     }
     for (int pieces = 0; pieces < 3; ++pieces) {

@@ -32,7 +32,7 @@ struct genista::cuckoo::inspection {
 
 namespace genista::test {
 
-// What an index does wrong in these tests: what the filter must notice, or cannot be told.
+// What an index does wrong at random in these tests.
 inline constexpr std::array index_faults = {fault_kind::error_before, fault_kind::error_after, fault_kind::error_midway,
                                             fault_kind::wrong_key,    fault_kind::missing,     fault_kind::throws};
 

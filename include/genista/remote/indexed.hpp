@@ -48,7 +48,7 @@ template <remote_map Map, remote_map Index>
 class with_index {
   public:
     with_index(Map& map, Index& index) noexcept : map_{&map}, index_{&index} {
-        assert(static_cast<const void*>(map_) != static_cast<const void*>(index_));
+        if constexpr (std::is_same_v<Map, Index>) assert(map_ != index_);
     }
 
     result<bool> put(const digest& where, key_view key) { return map_->put(where, key); }

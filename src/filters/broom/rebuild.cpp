@@ -13,8 +13,10 @@ result<void> core::rebuild(range_source& source, unsigned threads) noexcept try 
     // Each further round follows a growth that another call began: no table doubles so often.
     constexpr int most_rounds = 64;
     for (int round = 0; round < most_rounds; ++round) {
+        const table* tried = nullptr;
         {
             const std::lock_guard only_one{growing_};
+            tried = layout_.load(std::memory_order_relaxed)->now;
             if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
                 const auto fits = rebuild_all(*layout_.load(std::memory_order_relaxed)->now, source, threads);
                 if (!fits) return fits.error();
@@ -27,8 +29,11 @@ result<void> core::rebuild(range_source& source, unsigned threads) noexcept try 
         if (!options_.grows)
             return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
         const auto all = grow(source, false);
-        if (!all) return all.error();
-        if (*all) return {};
+        if (all && *all) return {};
+        // Refused because no doubling would help, but for a table that another call has made
+        // meanwhile: it may hold all keys.
+        const bool is_same = layout_.load(std::memory_order_acquire)->now == tried;
+        if (!all && (all.error().code() != error_code::unsupported || is_same)) return all.error();
     }
     return error::make(error_code::timeout, "broom: the filter grew during every one of %d rebuilds", most_rounds);
 } catch (const std::bad_alloc&) {

@@ -110,7 +110,8 @@ result<void> core::begin(batch_index_source& remote) {
         if (each.takes) changes.push_back({each.place, key_view{*each.takes}, false});
         if (each.puts) changes.push_back({each.place, key_view{*each.puts}, true});
     }
-    if (!remote.apply(changes)) {
+    if (const auto done = remote.apply(changes); !done) {
+        if (done.error().code() == error_code::timeout) return done.error();
         // R may refuse a batch for the key that it takes, as it refused to put it: its place is
         // emptied without naming it.
         for (const pending_write& each : pending_) {
@@ -118,7 +119,9 @@ result<void> core::begin(batch_index_source& remote) {
             if (const auto emptied = remote.erase_range(only); !emptied) return emptied.error();
         }
         std::erase_if(changes, [](const record_change& each) { return !each.present; });
-        if (const auto done = remote.apply(changes); !done) return done.error();
+        if (!changes.empty()) {
+            if (const auto put_back = remote.apply(changes); !put_back) return put_back.error();
+        }
     }
     pending_.clear();
     return {};

@@ -179,7 +179,7 @@ result<void> core::write_generation(keys_from from, const element* more, arrange
         const auto number = [&] { return static_cast<std::size_t>(at - made.slot_of.begin()); };
         while (at != made.slot_of.end() && at->first == d && written[number()]) ++at;
         if (at == made.slot_of.end() || at->first != d) {
-            one_too_many = at != first;
+            one_too_many = one_too_many || at != first;
             return !one_too_many;
         }
         try {

@@ -248,7 +248,7 @@ class guard_core {
             const error_code why = repaired.error().code();
             const bool does_not_fit = why == error_code::out_of_memory || why == error_code::unsupported;
             if (!does_not_fit) first = repaired.error();
-            if (!does_not_fit || ++failures == how.most_failures) {
+            if (!does_not_fit || ++failures >= how.most_failures) {
                 next_repaired_ = (range + 1) % range_states::number_of_ranges;
                 break;
             }
