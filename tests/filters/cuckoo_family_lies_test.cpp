@@ -312,8 +312,8 @@ TYPED_TEST(cuckoo_family_lies, a_key_that_the_index_refuses_holds_up_no_other) {
     EXPECT_TRUE(sound) << sound.error().message();
 }
 
-// Two keys have one digest, and the second comes into R between the two reads of a rebuild, where it
-// is the first of the two.
+// Two keys have one digest, and the second comes into R between the two reads of a rebuild, where
+// it is the first of the two.
 TYPED_TEST(cuckoo_family_lies, a_key_with_the_digest_of_another_takes_no_slot_of_it) {
     const auto first_letters = [](const void*, key_view key) noexcept -> digest {
         return hasher{hash_key::from_seed(4)}(key_view{key.data, std::min<std::size_t>(key.size, 3)});

@@ -280,9 +280,10 @@ TYPED_TEST(cuckoo_family, a_write_with_an_unknown_outcome_is_repeated_by_the_nex
         test::cuckoo_world<TypeParam> w{small<TypeParam>()};
         for (std::uint64_t key = 0; key < 20; ++key) ASSERT_TRUE(w.insert(key));
         w.put(77);
-        // The insert fails, and so do the first two attempts to repeat its write.
+        // The insert fails, and so do the first two attempts to repeat its write, each a batch and
+        // then an erase of places.
         ASSERT_TRUE(w.faulty_index.set_plan(
-            {.rules = {{.kind = fault, .first_call = 0, .last_call = 2, .scope = fault_scope::writes}}}));
+            {.rules = {{.kind = fault, .first_call = 0, .last_call = 4, .scope = fault_scope::writes}}}));
         EXPECT_FALSE(w.filter.insert(std::uint64_t{77}, w.remote));
         EXPECT_FALSE(w.filter.may_contain(std::uint64_t{77}));
         w.take_out(77);

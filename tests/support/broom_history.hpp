@@ -204,7 +204,8 @@ class history_check {
             vector_sink out;
             const auto saved = filter_.save(out);
             if (!saved) {
-                fail("save: ", saved);
+                // Refused if the filter grew twice meanwhile, which takes a thread that sleeps.
+                if (saved.error().code() != error_code::unsupported) fail("save: ", saved);
                 continue;
             }
             std::vector<bool> stayed(before.size());
