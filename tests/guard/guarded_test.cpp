@@ -69,16 +69,7 @@ static_assert(guarded_store<failing_store>);
 TEST(guarded, what_was_put_is_found_and_what_was_erased_is_not) {
     memory_store store{test_hash()};
     guarded guard{empty_filter<broom_filter>(1000), store};
-    ASSERT_TRUE(guard.put("ada", "1815"));
-    ASSERT_TRUE(guard.put("ada", "countess"));
-    EXPECT_EQ(guard.filter().stats().keys, 1u);
-    EXPECT_EQ(**guard.get("ada"), "countess");
-    EXPECT_FALSE(guard.get("nobody")->has_value());
-    ASSERT_TRUE(guard.erase("ada"));
-    ASSERT_TRUE(guard.erase("ada"));
-    ASSERT_TRUE(guard.erase("never there"));
-    EXPECT_FALSE(guard.get("ada")->has_value());
-    EXPECT_EQ(guard.filter().stats().keys, 0u);
+    expect_puts_and_erases(guard);
 }
 
 TEST(guarded, the_counters_add_up_and_a_mistake_costs_one_read) {

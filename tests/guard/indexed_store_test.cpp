@@ -83,16 +83,7 @@ TYPED_TEST_SUITE(indexed_guard, members);
 
 TYPED_TEST(indexed_guard, what_was_put_is_found_and_what_was_erased_is_not) {
     guarded guard{this->empty_filter(1000), this->both_};
-    ASSERT_TRUE(guard.put("ada", "1815"));
-    ASSERT_TRUE(guard.put("ada", "countess"));
-    EXPECT_EQ(guard.filter().stats().keys, 1u);
-    EXPECT_EQ(**guard.get("ada"), "countess");
-    EXPECT_FALSE(guard.get("nobody")->has_value());
-    ASSERT_TRUE(guard.erase("ada"));
-    ASSERT_TRUE(guard.erase("ada"));
-    ASSERT_TRUE(guard.erase("never there"));
-    EXPECT_FALSE(guard.get("ada")->has_value());
-    EXPECT_EQ(guard.filter().stats().keys, 0u);
+    expect_puts_and_erases(guard);
     EXPECT_TRUE(guard.filter().audit(this->both_.remote()));
 }
 

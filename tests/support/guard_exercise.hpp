@@ -29,6 +29,21 @@ struct guard_operations {
     std::size_t most_stored = std::numeric_limits<std::size_t>::max();
 };
 
+// One key: put twice, erased twice. REQUIRES: guard is empty.
+template <class Guard>
+void expect_puts_and_erases(Guard& guard) {
+    ASSERT_TRUE(guard.put("ada", "1815"));
+    ASSERT_TRUE(guard.put("ada", "countess"));
+    EXPECT_EQ(guard.filter().stats().keys, 1u);
+    EXPECT_EQ(**guard.get("ada"), "countess");
+    EXPECT_FALSE(guard.get("nobody")->has_value());
+    ASSERT_TRUE(guard.erase("ada"));
+    ASSERT_TRUE(guard.erase("ada"));
+    ASSERT_TRUE(guard.erase("never there"));
+    EXPECT_FALSE(guard.get("ada")->has_value());
+    EXPECT_EQ(guard.filter().stats().keys, 0u);
+}
+
 // Random operations on the guard and on `truth`, which agree before and afterwards.
 template <class Guard>
 void expect_a_map(Guard& guard, std::map<std::string, std::string>& truth, splitmix& chance,
